@@ -1,0 +1,1 @@
+"""What the whole-mount tests, the demo and the bench share."""
