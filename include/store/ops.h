@@ -42,4 +42,10 @@ struct store_call {
 	atomic_uint references; /* One is the store's until on_done returned. */
 };
 
+/* Sets up a call: one reference for the store, which it drops with
+ * store_call_unref() once on_done returned, and one for the caller if out_call
+ * is not NULL. */
+void store_call_init(struct store_call *call, const struct store_call_ops *ops,
+		struct store_call **out_call);
+
 #endif

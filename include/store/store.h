@@ -25,25 +25,31 @@ struct store_call;
 
 /* What the caller may do about a call that did not succeed. */
 enum store_advice {
-	STORE_FINAL,     /* Asking again gives the same. */
-	STORE_RETRY,     /* A passing fault: with backoff. */
-	STORE_RETRY_NOW, /* A dead idle connection: at once, not counted. */
-	STORE_THROTTLED, /* Asked to slow down; see retry_after_ms. */
-	STORE_REPAIRED,  /* Credentials, clock or region were wrong and are
-			    mended now: once more, at once. */
+	STORE_FINAL,	   /* Asking again gives the same. */
+	STORE_RETRY,	   /* A passing fault: with backoff. */
+	STORE_RETRY_NOW,   /* A dead idle connection: at once, not counted. */
+	STORE_THROTTLED,   /* Asked to slow down; see retry_after_ms. */
+	STORE_REPAIRED,	   /* Credentials, clock or region were wrong and are
+			      mended now: once more, at once. */
 	STORE_UNREACHABLE, /* The endpoint as a whole does not answer. */
 };
 
-enum store_repair { STORE_REPAIR_NONE, STORE_REPAIR_CREDENTIALS,
-	STORE_REPAIR_CLOCK, STORE_REPAIR_REGION };
+enum store_repair {
+	STORE_REPAIR_NONE,
+	STORE_REPAIR_CREDENTIALS,
+	STORE_REPAIR_CLOCK,
+	STORE_REPAIR_REGION
+};
 
 struct store_outcome {
-	int error; /* 0 or a negative errno, DESIGN section 7. */
+	/* 0 or a negative errno. -ENOENT: absent (stat). -ESTALE: changed or
+	 * gone (get). -EACCES: refused. -ECANCELED. -EIO: all else. */
+	int error;
 	enum store_advice advice; /* For error != 0. */
 	enum store_repair repair; /* For STORE_REPAIRED. */
 	uint32_t retry_after_ms;  /* 0: not given. */
-	int http_status;          /* 0: none. */
-	bool answered; /* The endpoint sent an answer of any kind. */
+	int http_status;	  /* 0: none. */
+	bool answered;		  /* The endpoint sent an answer of any kind. */
 	uint64_t first_byte_us, total_us;
 	/* For people: "403 AccessDenied: text" or libcurl's words. No secrets;
 	 * valid during the callback; never NULL. */
@@ -59,7 +65,7 @@ struct store_callbacks_stat {
 
 /* One entry of a listing page; strings are valid during the callback. */
 struct store_entry {
-	const char *key; /* Full key or, for a prefix, with its last '/'. */
+	const char *key;   /* Full key or, for a prefix, with its last '/'. */
 	size_t key_length; /* Keys are bytes: they may have any but NUL. */
 	bool is_prefix;
 	/* For objects: */
@@ -67,6 +73,8 @@ struct store_entry {
 	uint64_t size;
 	int64_t mtime;
 	bool archived;
+	/* See struct object: no strong ETag, and changed under 2 s before. */
+	bool unsettled;
 };
 
 struct store_page {
@@ -83,7 +91,7 @@ struct store_callbacks_list {
 struct store_list_args {
 	const char *prefix; /* Full key prefix, "" for all. */
 	const char *token;  /* NULL: the first page. */
-	bool recursive;     /* False: delimiter '/'. */
+	bool recursive;	    /* False: delimiter '/'. */
 	uint32_t max_keys;  /* 0: the store's own page size. */
 };
 
@@ -127,7 +135,8 @@ const char *store_prefix(const struct store *store);
 int store_url(const struct store *store, const char *key, struct strbuf *out);
 /* One line for `-v`: who signs, which endpoint and region. */
 int store_describe(const struct store *store, struct strbuf *out);
-/* How far the store's own clock is known to be ahead of ours, and such. */
+/* NULL does nothing. Calls still waiting end with -ECANCELED first; no call may
+ * start at the same time or later. */
 void store_destroy(struct store *store);
 
 #endif
