@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The unit of caching, of checksums and of memory (DESIGN: 64 KiB). */
+/* The unit of caching, of checksums and of memory: 64 KiB. */
 #define BLOCK_SIZE ((size_t)65536)
 
 /*
@@ -26,8 +26,8 @@ void block_pool_destroy(struct block_pool *pool);
  * `reserve` blocks free. Content is not defined. */
 int block_pool_take(struct block_pool *pool, size_t count, size_t reserve,
 		void **out_blocks);
-void block_pool_give(struct block_pool *pool, void *const *blocks,
-		size_t count);
+void block_pool_give(
+		struct block_pool *pool, void *const *blocks, size_t count);
 
 size_t block_pool_free_count(const struct block_pool *pool);
 size_t block_pool_total_count(const struct block_pool *pool);

@@ -40,6 +40,7 @@ static inline pthread_mutex_t *cleanup_lock(pthread_mutex_t *lock)
 #define CLEANUP_JOIN(a, b) CLEANUP_JOIN_(a, b)
 #define LOCK_SCOPE(lock)                                                       \
 	pthread_mutex_t *const CLEANUP_JOIN(lock_scope_, __LINE__)             \
-	__attribute__((cleanup(cleanup_unlock), unused)) = cleanup_lock(lock)
+			__attribute__((cleanup(cleanup_unlock), unused)) =     \
+					cleanup_lock(lock)
 
 #endif

@@ -30,7 +30,8 @@ struct strbuf;
 	X(cache_unwritten, cache, unwritten, counter, "Blocks not written")    \
 	X(cache_errors, cache, errors, counter, "Failed cache operations")     \
 	X(retries, "", retries, counter, "Requests sent again")                \
-	X(throttled, "", throttled, counter, "Answers that asked to slow down") \
+	X(throttled, "", throttled, counter,                                   \
+			"Answers that asked to slow down")                     \
 	X(errors_store, errors, store, counter, "Requests given up: store")    \
 	X(errors_network, errors, network, counter, "Given up: network")       \
 	X(errors_denied, errors, denied, counter, "Answers 401 or 403")        \

@@ -20,8 +20,8 @@ void digest_hex(const uint8_t *bytes, size_t length, char *out);
 /* Base64 with padding; the caller frees. NULL without memory. */
 char *digest_base64(const void *data, size_t length);
 /* -EINVAL for text that is not base64; the caller frees *out_data. */
-int digest_base64_decode(const char *text, uint8_t **out_data,
-		size_t *out_length);
+int digest_base64_decode(
+		const char *text, uint8_t **out_data, size_t *out_length);
 
 /* CRC-32C (Castagnoli, RFC 3720 appendix B.4) as in iSCSI, through ISA-L. */
 uint32_t digest_crc32c(const void *data, size_t length);
