@@ -46,7 +46,8 @@ int url_decode(struct strbuf *out, const char *text, size_t length);
 
 /*
  * The one printer for logs and messages: `text` up to its query, with user
- * and password replaced. Writes at most size - 1 characters and a NUL.
+ * and password replaced (a user without a password only in http and https:
+ * in abfs:// it is a container). Writes at most size - 1 characters and a NUL.
  */
 void url_print(const char *text, char *buffer, size_t size);
 

@@ -244,8 +244,36 @@ int url_decode(struct strbuf *out, const char *text, size_t length)
 	return 0;
 }
 
-/* The userinfo ends at the last '@' before the path: a password may hold one
- * that nobody encoded. */
+/* Whether what follows the first ':' of an authority is not a port: then it
+ * is the start of a password with a slash in it that nobody encoded. */
+static bool has_odd_port(const char *authority, size_t length)
+{
+	const char *colon = memchr(authority, ':', length);
+	if (colon == NULL || authority[0] == '[') {
+		return false;
+	}
+	size_t digits = strspn(colon + 1, "0123456789");
+	return colon + 1 + digits < authority + length;
+}
+
+/* The length of the user and password at the start of `rest`, with the '@'.
+ * They end at the last '@' of the authority, since a password may hold one
+ * that nobody encoded. A user alone may be a token, but in abfs:// and its
+ * like it is a container. */
+static size_t secret_length(const char *rest, size_t length, bool is_http)
+{
+	size_t authority = strcspn(rest, "/?#");
+	size_t end = has_odd_port(rest, authority) ? length : authority;
+	const char *at = memrchr(rest, '@', end);
+	if (at == NULL) {
+		return 0;
+	}
+	if (!is_http && memchr(rest, ':', (size_t)(at - rest)) == NULL) {
+		return 0;
+	}
+	return (size_t)(at - rest) + 1;
+}
+
 void url_print(const char *text, char *buffer, size_t size)
 {
 	size_t shown = strcspn(text, "?#");
@@ -254,14 +282,9 @@ void url_print(const char *text, char *buffer, size_t size)
 	if (scheme_end != NULL && (size_t)(scheme_end - text) < shown) {
 		start = (size_t)(scheme_end - text) + 3;
 	}
-	size_t authority_end = start + strcspn(text + start, "/?#");
-	size_t after_user = start;
-	for (size_t i = start; i < authority_end; i++) {
-		if (text[i] == '@') {
-			after_user = i + 1;
-		}
-	}
+	bool is_http = strncasecmp(text, "http", 4) == 0;
+	size_t secret = secret_length(text + start, shown - start, is_http);
 	(void)snprintf(buffer, size, "%.*s%s%.*s", (int)start, text,
-			after_user > start ? "***@" : "",
-			(int)(shown - after_user), text + after_user);
+			secret > 0 ? "***@" : "", (int)(shown - start - secret),
+			text + start + secret);
 }
