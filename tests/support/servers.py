@@ -3,7 +3,6 @@ loopback ports, ended by process id."""
 
 import os
 import pathlib
-import re
 import shutil
 import socket
 import string
@@ -112,18 +111,10 @@ class Versitygw(Server):
 
 
 def _kind(line):
-    for mark, kind in (("REST.GET.OBJECT", "get"), ("REST.HEAD.OBJECT", "head"),
-                       ("REST.GET.BUCKET", "list"), ("ListObjectsV2", "list"),
-                       ("GetObject", "get"), ("HeadObject", "head")):
+    for mark, kind in ((" s3_GetObject ", "get"), (" s3_HeadObject ", "head"),
+                       (" s3_ListObjects", "list")):
         if mark in line:
             return kind
-    match = re.search(r'"?(GET|HEAD|PUT|POST|DELETE) (/\S*)', line)
-    if match:
-        method, target = match.groups()
-        if method == "HEAD":
-            return "head"
-        if method == "GET":
-            return "list" if "list-type" in target else "get"
     return "other"
 
 
