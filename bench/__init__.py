@@ -1,0 +1,1 @@
+"""Measures shardfs beside what else one could use: see scripts/bench."""
