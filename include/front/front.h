@@ -36,22 +36,34 @@ struct front_settings {
 	/* Text of .shardfs/stats (JSON) and .shardfs/metrics (Prometheus). */
 	int (*render_stats)(void *context, struct strbuf *out);
 	int (*render_metrics)(void *context, struct strbuf *out);
-	/* Called once, when the kernel's INIT was answered. */
+	/* Called once, when the kernel's INIT was answered, on a thread of
+	 * front's. */
 	void (*on_ready)(void *context);
-	/* Called first on SIGTERM or SIGINT: end all waiting reads. */
+	/* Called once, on SIGTERM, SIGINT or SIGHUP before anything else, or
+	 * when the mount ended by itself: every lookup, opendir and read that
+	 * waits, and any that still comes, ends with an error soon. Must not
+	 * wait for them. */
 	void (*on_stop)(void *context);
 	void *context;
 };
 
-/* Makes the session and mounts. On failure `message` has one line. */
+/*
+ * Makes the session and mounts. Blocks SIGTERM, SIGINT and SIGHUP in the
+ * calling thread: front_run answers them. On failure `message` has one line:
+ * -EBUSY when a shardfs is mounted there already or ended without unmounting.
+ */
 int front_create(const struct front_settings *settings,
 		struct front **out_front, char *message, size_t message_size);
-/* Serves until unmounted or told to stop by SIGTERM or SIGINT; then unmounts,
- * lazily if busy. 0, or a negative errno. */
+/*
+ * Serves until unmounted or told to stop by a signal; then unmounts, lazily if
+ * busy. 0, or a negative errno. Called once, by the thread that made it. After
+ * a signal SIGALRM ends the process 5 s later, whatever hangs then.
+ */
 int front_run(struct front *front);
+/* Before the tree and the streams: it closes what was left open. */
 void front_destroy(struct front *front);
 
-/* "3.14.0", and whether this build can do passthrough: for --version. */
+/* "3.17.2 (static, passthrough capable)": for --version. */
 const char *front_fuse_version(void);
 
 #endif
