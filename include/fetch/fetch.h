@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 struct counters;
+struct flight;
 struct object;
+struct queue_object;
 struct store;
 struct store_entry;
 struct store_page;
@@ -15,55 +17,75 @@ struct store_page;
  * What to ask the stores next. Queues ranges, joins neighbours into one
  * request, demand before prefetch, keeps the budgets of the mount
  * (connections, rate, retries), and asks again after faults until bytes or a
- * final errno are there (DESIGN section 9).
+ * final errno are there.
  *
- * Thread rule: any thread may call. Callbacks come on a thread of the store or
- * on fetch's own timer thread, never inside the call, must not block and may
- * call fetch again.
+ * Thread rule: any thread may call, also with locks held that its callbacks
+ * take. Callbacks come on a thread of the store or on fetch's own timer thread,
+ * never inside the call, must not block and may call fetch again.
  */
 struct fetch;
 
 struct fetch_settings {
 	struct counters *counters; /* Borrowed. */
-	uint64_t part_size;        /* Largest request, bytes. */
+	uint64_t part_size;	   /* Largest request, bytes. */
 	size_t max_connections;
-	uint64_t max_rate; /* Bytes a second; 0: none. */
+	uint64_t max_rate;   /* Bytes a second; 0: none. */
 	uint64_t timeout_ms; /* Of a demanded request without a byte. */
 	unsigned retries;    /* Attempts in all. */
 };
 
+/* Starts the timer thread: call after the last fork. -EINVAL when part_size or
+ * max_connections is 0. */
 int fetch_create(const struct fetch_settings *settings,
 		struct fetch **out_fetch);
-/* Ends everything with -ECANCELED, waits for the callbacks. */
+/* Ends everything with -ECANCELED, waits for the callbacks. No other call may
+ * run at the same time or later. The stores must still be there. */
 void fetch_destroy(struct fetch *fetch);
 /* From now on every waiting and new request ends with `error` (-EIO). For
  * shutdown: readers get their answer before the transfers are torn down. */
 void fetch_stop(struct fetch *fetch, int error);
 
+/* What fetch remembers of a request that failed: fetch's own. */
+struct fetch_retry {
+	uint64_t silent_since_ms; /* Last byte, or first attempt. */
+	unsigned attempts;	  /* Failed in a row without a byte. */
+	unsigned thin_attempts;	  /* Failed in a row with hardly any. */
+	unsigned dead_connections;
+	unsigned repaired; /* Bits: 1 << enum store_repair. */
+	bool tried;
+};
+
 /*
  * A wanted range. The caller keeps the struct and the object alive until
- * on_done. Fields below the line are fetch's.
+ * on_done. Fields below the line are fetch's and need no initial value.
+ *
+ * A range of more than part_size is fetched in pieces, one after the other:
+ * who wants them at the same time submits ranges of at most part_size.
  */
 struct fetch_range {
 	struct object *object;
 	uint64_t offset;
 	uint64_t length; /* > 0, inside the object. */
-	bool demand;     /* A reader waits; false: prefetch. */
+	bool demand;	 /* A reader waits; false: prefetch. */
 	/* In order from `offset`, each byte once, also across retries. */
 	void (*on_data)(struct fetch_range *range, uint64_t offset,
 			const void *data, size_t length);
 	/*
-	 * 0: all bytes were given. -ESTALE: the object changed or is gone;
-	 * -EACCES, -EIO, -EDQUOT as in DESIGN section 7; -ECANCELED. Bytes
-	 * given before an error are right and may be kept. The last touch of
-	 * the struct by fetch is before this call.
+	 * 0: all bytes were given. -ESTALE: the object changed or is gone.
+	 * -EACCES: refused. -EIO: given up. -EDQUOT: the store's limit.
+	 * -ECANCELED, -ENOMEM. Bytes given before an error are right and may be
+	 * kept. The last touch of the struct by fetch is before this call.
 	 */
 	void (*on_done)(struct fetch_range *range, int error);
 	/* ---- */
 	uint64_t done_bytes;
-	bool canceled;
-	void *flight;
+	struct fetch_retry retry;
+	struct flight *flight; /* NULL while queued. */
 	struct fetch_range *prev, *next;
+	struct fetch_range *start_chain, *end_chain;
+	struct queue_object *group;
+	int error;
+	bool canceled, ended;
 };
 
 /* Queues it. Ranges of one object queued next to each other may travel in one
@@ -71,11 +93,21 @@ struct fetch_range {
  * queue overlapping ranges. */
 void fetch_range_submit(struct fetch *fetch, struct fetch_range *range);
 
-/* A reader waits for it now: prefetch becomes demand (queue and retries). */
+/* Queues all of them before the first is sent, so that neighbours join even
+ * when connections are free. */
+void fetch_ranges_submit(struct fetch *fetch, struct fetch_range *const *ranges,
+		size_t count);
+
+/*
+ * A reader waits for it now: prefetch becomes demand (queue and retries), and
+ * a cancel is taken back. Nothing happens when on_done is on its way: calls
+ * for a range are safe until its on_done has returned.
+ */
 void fetch_range_promote(struct fetch *fetch, struct fetch_range *range);
 
-/* Not started: on_done(-ECANCELED) soon. Under way: goes on to its end, since
- * the bytes are already on their way. */
+/* Not under way: on_done(-ECANCELED) soon. Under way: goes on to the end of its
+ * transfer, since the bytes are already on their way, but is not tried again.
+ */
 void fetch_range_cancel(struct fetch *fetch, struct fetch_range *range);
 
 /*
@@ -110,7 +142,8 @@ int fetch_list(struct fetch *fetch, const struct fetch_list_args *args,
  * "403 AccessDenied: …". Writes at most size - 1 bytes. */
 void fetch_last_failure(struct fetch *fetch, char *buffer, size_t size);
 
-/* Connections that one busy stream may count on now; at least 1. */
+/* Connections that one busy stream may count on now; at least 1. Any thread,
+ * takes no lock. */
 size_t fetch_transfer_limit(struct fetch *fetch);
 
 #endif
