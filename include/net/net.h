@@ -16,8 +16,8 @@ struct net_request;
 struct net_settings {
 	size_t loop_count;
 	size_t max_connections; /* Kept alive over all loops. */
-	const char *ca_bundle;  /* Borrowed; NULL: the system's, see below. */
-	const char *proxy;      /* Borrowed; NULL: from the environment. */
+	const char *ca_bundle;	/* Borrowed; NULL: the system's, see below. */
+	const char *proxy;	/* Borrowed; NULL: from the environment. */
 	const char *bind_interface; /* Borrowed; NULL: any. */
 	uint32_t connect_timeout_ms;
 	uint32_t first_byte_timeout_ms; /* From sent request to first byte. */
@@ -27,7 +27,8 @@ struct net_settings {
 	uint32_t idle_seconds; /* Idle connections are closed after it. */
 };
 
-/* The table of DESIGN section 9: 5 s, 10 s, 16 KiB/s for 10 s. */
+/* A loop a core, at most 8; 64 connections; 5 s to connect, 10 s to the first
+ * byte, 16 KiB/s for 10 s, 15 s idle. */
 void net_settings_defaults(struct net_settings *settings);
 
 /*
@@ -37,22 +38,25 @@ void net_settings_defaults(struct net_settings *settings);
  */
 int net_create(const struct net_settings *settings, struct net **out_net);
 
-/* Cancels what is under way (each on_done is called, with -ECANCELED) and
- * joins the loops. No submit may run at the same time or later. */
+/* Cancels what is under way (each on_done is called, with NET_CANCELED) and
+ * joins the loops. No submit may run at the same time or later, but for one in
+ * a callback, which gets -ECANCELED. */
 void net_destroy(struct net *net);
 
 enum net_method { NET_GET, NET_HEAD, NET_POST, NET_PUT };
 
 enum net_failure {
-	NET_OK,           /* A whole response came. */
-	NET_CANCELED,     /* net_cancel, a callback's refusal, net_destroy. */
-	NET_UNREACHABLE,  /* No address, no route, refused, connect timeout. */
-	NET_TIMEOUT,      /* First byte timeout, or a stall. */
-	NET_BROKEN,       /* Reset or closed in the middle of the exchange. */
-	NET_DEAD_IDLE,    /* A reused connection broke before any byte came. */
-	NET_TLS,          /* Certificate or handshake. Never worth a retry. */
-	NET_PROTOCOL,     /* Not HTTP, or beyond the limits for headers. */
-	NET_INTERNAL,     /* No memory, no descriptors. */
+	NET_OK,		 /* A whole response came. */
+	NET_CANCELED,	 /* net_cancel, a callback's refusal, net_destroy. */
+	NET_UNREACHABLE, /* No address, no route, refused, connect timeout. */
+	NET_TIMEOUT,	 /* First byte timeout, or a stall. */
+	NET_BROKEN,	 /* Reset or closed in the middle of the exchange. */
+	/* A reused connection broke before any byte came. Rare: the request is
+	 * sent again on another one first, up to five times. */
+	NET_DEAD_IDLE,
+	NET_TLS,      /* Certificate or handshake. Never worth a retry. */
+	NET_PROTOCOL, /* Not HTTP, or beyond the limits for headers. */
+	NET_INTERNAL, /* No memory, no descriptors. */
 };
 
 /* What is known once the headers are in. Valid during the callbacks. */
@@ -64,8 +68,8 @@ struct net_response {
 
 /* The value of the last header of that name (any case), without blanks at the
  * ends; NULL when absent. Valid during the callbacks of its request. */
-const char *net_response_header(const struct net_response *response,
-		const char *name);
+const char *net_response_header(
+		const struct net_response *response, const char *name);
 
 struct net_result {
 	enum net_failure failure;
@@ -78,8 +82,8 @@ struct net_result {
 
 /*
  * All run on the request's loop thread, must not block, and may submit
- * further requests. A negative return ends the transfer: on_done then tells
- * NET_CANCELED, and the connection is dropped.
+ * further requests. on_headers and on_body may be NULL. A negative return ends
+ * the transfer: on_done then tells NET_CANCELED, and the connection is dropped.
  */
 struct net_callbacks {
 	int (*on_headers)(void *context, const struct net_response *response);
@@ -90,12 +94,15 @@ struct net_callbacks {
 struct net_request_spec {
 	enum net_method method;
 	const char *url; /* Sent letter for letter (path-as-is). */
-	const char *const *headers; /* "Name: value", NULL-terminated. */
+	/* "Name: value", "Name;" without a value; NULL-terminated. libcurl adds
+	 * Host, Accept, User-Agent and, to a body, Content-Length and a
+	 * Content-Type of forms, each unless it is given. */
+	const char *const *headers;
 	const void *body; /* Copied. */
 	size_t body_length;
-	bool no_proxy;   /* Metadata and loopback credential addresses. */
+	bool no_proxy;	       /* Metadata and loopback credential addresses. */
 	bool fresh_connection; /* Do not reuse a connection. */
-	uint32_t total_timeout_ms; /* 0: none. */
+	uint32_t total_timeout_ms;	       /* 0: none. */
 	const struct net_callbacks *callbacks; /* Borrowed until on_done. */
 	void *context;
 };
@@ -103,8 +110,10 @@ struct net_request_spec {
 /*
  * Queues the request; the spec is copied. on_done is called exactly once, never
  * inside this call. The reference in *out_request is the caller's (it may be
- * NULL when no cancel is wanted). -ENOMEM: nothing was queued and on_done will
- * not come.
+ * NULL when no cancel is wanted). After an error nothing was queued and on_done
+ * will not come: -ENOMEM; -EINVAL for a URL that url_parse() refuses or a
+ * header with a control character; -ECANCELED inside a callback while
+ * net_destroy runs.
  */
 int net_submit(struct net *net, const struct net_request_spec *spec,
 		struct net_request **out_request);
