@@ -7,7 +7,7 @@
 #include "fetch_private.h"
 
 /* The longest sleep while something is due: the clock may be moved forward. */
-#define SLEEP_MAX_MS 100
+#define SLEEP_MAX_MS 25
 
 static bool must_act_locked(const struct fetch *fetch)
 {
