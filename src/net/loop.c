@@ -372,6 +372,7 @@ int loop_create(const struct policy *policy, size_t connection_count,
 	int error = start(loop);
 	if (error != 0) {
 		loop_stop(loop);
+		loop_unref(loop);
 		return error;
 	}
 	*out_loop = loop;
@@ -394,5 +395,4 @@ void loop_stop(struct loop *loop)
 		(void)pthread_join(loop->thread, NULL);
 	}
 	free_curl(loop);
-	loop_unref(loop);
 }

@@ -24,7 +24,7 @@ void loop_unref(struct loop *loop);
 
 /* From now on nothing is taken in, and what is there is canceled. */
 void loop_begin_stop(struct loop *loop);
-/* Waits for the thread's end and drops the creator's reference. */
+/* Waits for the thread's end. Submits are still answered, with -ECANCELED. */
 void loop_stop(struct loop *loop);
 
 /* As net_submit. */

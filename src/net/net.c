@@ -122,8 +122,8 @@ int net_create(const struct net_settings *settings, struct net **out_net)
 	return 0;
 }
 
-/* All loops refuse new requests before one of them cancels its own, so that
- * no callback's retry gets into a loop that has ended. */
+/* Callbacks of one loop may submit to any: all refuse before the first one
+ * cancels its own, and all threads have ended before the first loop is gone. */
 void net_destroy(struct net *net)
 {
 	if (net == NULL) {
@@ -134,6 +134,9 @@ void net_destroy(struct net *net)
 	}
 	for (size_t i = 0; i < net->loop_count; i++) {
 		loop_stop(net->loops[i]);
+	}
+	for (size_t i = 0; i < net->loop_count; i++) {
+		loop_unref(net->loops[i]);
 	}
 	free(net->loops);
 	free(net->policy.ca_bundle);

@@ -124,6 +124,16 @@ static void serve_ok(struct connection *connection)
 	}
 }
 
+static void serve_encoded(struct connection *connection)
+{
+	char fields[100];
+	(void)snprintf(fields, sizeof(fields),
+			"Content-Encoding: gzip\r\nContent-Length: %zu\r\n",
+			connection->number);
+	send_head(connection, fields);
+	send_body(connection, 0, connection->number);
+}
+
 static void serve_chunked(struct connection *connection)
 {
 	send_head(connection, "Transfer-Encoding: chunked\r\n");
@@ -287,6 +297,7 @@ static const struct {
 } scripts[] = {
 		{"/ok/", serve_ok},
 		{"/chunked/", serve_chunked},
+		{"/encoded/", serve_encoded},
 		{"/trickle/", serve_trickle},
 		{"/until-close/", serve_until_close},
 		{"/short/", serve_short},

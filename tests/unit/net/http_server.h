@@ -10,6 +10,7 @@
  * asks for, a thread a connection:
  *
  *   /ok/N         200 with N bytes          /chunked/N    the same, chunked
+ *   /encoded/N    said to be gzip
  *   /trickle/N    one byte a write          /until-close/N  without a length
  *   /short/N      ends after N / 2          /cut/N        resets after N / 2
  *   /stall/N      silent after N / 2        /silent       never answers
