@@ -1,0 +1,105 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cache/disk_tier.h"
+#include "main/defaults.h"
+#include "main/options.h"
+#include "mount_private.h"
+
+static int open_dir(struct mount *mount, const char *dir, bool is_default)
+{
+	const struct options *options = mount->plan->options;
+	struct disk_tier_settings settings = {
+			.counters = &mount->counters,
+			.dir = dir,
+			.dir_is_default = is_default,
+			.min_free_bytes = options->min_free.bytes,
+			.min_free_percent = options->min_free.percent,
+			.verify = (enum disk_verify)options->verify,
+	};
+	int error = defaults_amount_bytes(
+			&options->cache_size, dir, &settings.limit_bytes);
+
+	if (error != 0) {
+		(void)snprintf(mount->message, sizeof(mount->message), "%s: %s",
+				dir, strerror(-error));
+		return error;
+	}
+	return disk_tier_open(&settings, &mount->disk, mount->message,
+			sizeof(mount->message));
+}
+
+/* Tries a default place; its trouble is no failure of the mount. */
+static bool try_default(struct mount *mount, const char *dir, char *reason,
+		size_t reason_size)
+{
+	enum defaults_place place = defaults_place_of(dir);
+	int error = 0;
+
+	if (place != PLACE_LOCAL) {
+		(void)snprintf(reason, reason_size, "%s is %s", dir,
+				place == PLACE_MEMORY
+						? "in memory (tmpfs)"
+						: "on a network file system");
+		return false;
+	}
+	error = defaults_make_parents(dir);
+	if (error != 0) {
+		(void)snprintf(reason, reason_size, "%s: %s", dir,
+				strerror(-error));
+		return false;
+	}
+	error = open_dir(mount, dir, true);
+	if (error != 0) {
+		(void)snprintf(reason, reason_size, "%.400s", mount->message);
+		return false;
+	}
+	return true;
+}
+
+static int open_default(struct mount *mount)
+{
+	CLEANUP_FREE char *first = NULL;
+	CLEANUP_FREE char *second = NULL;
+	char reason[512] = "no home directory";
+	char second_reason[512];
+	struct defaults_user user;
+
+	defaults_user_read(&user);
+	int error = defaults_cache_dir(&user, &first);
+
+	if (error == -ENOMEM) {
+		return error;
+	}
+	if (first != NULL &&
+			try_default(mount, first, reason, sizeof(reason))) {
+		return 0;
+	}
+	error = defaults_cache_dir_second(user.uid, &second);
+	if (error != 0) {
+		return error;
+	}
+	if (try_default(mount, second, second_reason, sizeof(second_reason))) {
+		mount_note(mount, "cache in %s, as %s", second, reason);
+		return 0;
+	}
+	mount_note(mount, "no disk cache, as %s; name one with cache_dir",
+			reason);
+	return 0;
+}
+
+int mount_cache_open(struct mount *mount)
+{
+	const char *dir = mount->plan->options->cache_dir;
+
+	if (dir == NULL) {
+		return open_default(mount);
+	}
+	if (strcmp(dir, "none") == 0) {
+		return 0;
+	}
+	return open_dir(mount, dir, false);
+}

@@ -1,0 +1,212 @@
+#include "main/mount_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "main/mountinfo.h"
+#include "main/text_file.h"
+
+#define FUSE_CONF_LIMIT ((size_t)1 << 16)
+
+bool mount_check_is_descriptor(const char *mountpoint)
+{
+	const char *number = mountpoint + strlen("/dev/fd/");
+
+	return strncmp(mountpoint, "/dev/fd/", strlen("/dev/fd/")) == 0 &&
+	       number[0] != '\0' &&
+	       number[strspn(number, "0123456789")] == '\0';
+}
+
+/* An ordinary user's lazy unmount. */
+static int unmount_by_helper(const char *mountpoint)
+{
+	char *const argv[] = {"fusermount3", "-u", "-z", "--",
+			(char *)mountpoint, NULL};
+	pid_t child = 0;
+	int status = 0;
+	int error = posix_spawnp(&child, argv[0], NULL, NULL, argv, environ);
+
+	if (error != 0) {
+		return -error;
+	}
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
+}
+
+static int unmount_lazily(const char *mountpoint)
+{
+	if (umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+		return 0;
+	}
+	return errno == EPERM ? unmount_by_helper(mountpoint) : -errno;
+}
+
+/* Called for a mount of shardfs only: its root is answered from the daemon's
+ * memory, and at once with ENOTCONN when there is no daemon any more. */
+static int take_over(const char *mountpoint, const char *source, char *message,
+		size_t message_size)
+{
+	struct stat status;
+
+	if (stat(mountpoint, &status) == 0 || errno != ENOTCONN) {
+		(void)snprintf(message, message_size,
+				"%s: already a mount of shardfs (%s); unmount "
+				"it first: fusermount3 -u %s",
+				mountpoint, source, mountpoint);
+		return -EBUSY;
+	}
+	int error = unmount_lazily(mountpoint);
+
+	if (error != 0) {
+		(void)snprintf(message, message_size,
+				"%s: a dead mount is in the way (%s); take it "
+				"off: fusermount3 -uz %s (root: umount -l)",
+				mountpoint, strerror(-error), mountpoint);
+	}
+	return error;
+}
+
+/* Takes dead mounts of shardfs off, refuses a live one. */
+static int clear_mounts(
+		const char *mountpoint, char *message, size_t message_size)
+{
+	/* Dead mounts may lie on top of each other. */
+	for (int round = 0; round < 16; round++) {
+		CLEANUP_FREE char *text = NULL;
+		struct mountinfo info;
+		int error = mountinfo_read(&text);
+
+		if (error == 0) {
+			error = mountinfo_find(text, mountpoint, false, &info);
+		}
+		if (error == -ENOENT) {
+			return 0;
+		}
+		if (error != 0) {
+			(void)snprintf(message, message_size,
+					"/proc/self/mountinfo: %s",
+					strerror(-error));
+			return error;
+		}
+		bool ours = strcmp(info.type, "fuse.shardfs") == 0;
+
+		if (ours) {
+			error = take_over(mountpoint, info.source, message,
+					message_size);
+		}
+		mountinfo_finish(&info);
+		if (!ours || error != 0) {
+			return error;
+		}
+	}
+	return 0;
+}
+
+static bool has_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	bool found = false;
+
+	if (dir == NULL) {
+		return false;
+	}
+	for (const struct dirent *entry = readdir(dir); entry != NULL && !found;
+			entry = readdir(dir)) {
+		found = strcmp(entry->d_name, ".") != 0 &&
+			strcmp(entry->d_name, "..") != 0;
+	}
+	(void)closedir(dir);
+	return found;
+}
+
+int mount_check_directory(const char *mountpoint, bool *out_not_empty,
+		char *message, size_t message_size)
+{
+	struct stat status;
+	int error = clear_mounts(mountpoint, message, message_size);
+
+	if (error != 0) {
+		return error;
+	}
+	if (stat(mountpoint, &status) != 0) {
+		error = -errno;
+		(void)snprintf(message, message_size, "%s: %s%s%s", mountpoint,
+				strerror(-error),
+				error == -ENOENT ? "; make it first: mkdir "
+						 : "",
+				error == -ENOENT ? mountpoint : "");
+		return error;
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		(void)snprintf(message, message_size,
+				"%s: not a directory; a mount point has to be "
+				"one",
+				mountpoint);
+		return -ENOTDIR;
+	}
+	*out_not_empty = has_entries(mountpoint);
+	return 0;
+}
+
+int mount_check_device(char *message, size_t message_size)
+{
+	CLEANUP_CLOSE int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		return 0;
+	}
+	int error = -errno;
+
+	if (error == -ENOENT || error == -ENODEV || error == -ENXIO) {
+		(void)snprintf(message, message_size,
+				"/dev/fuse: %s; run modprobe fuse, or start "
+				"the container with --device /dev/fuse",
+				strerror(-error));
+	} else {
+		(void)snprintf(message, message_size,
+				"/dev/fuse: %s; chmod 0666 it, or start the "
+				"container with --device /dev/fuse",
+				strerror(-error));
+	}
+	return error;
+}
+
+int mount_check_allow_other(bool is_root, const char *conf_path, char *message,
+		size_t message_size)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (is_root) {
+		return 0;
+	}
+	if (text_file_read(conf_path, FUSE_CONF_LIMIT, &text) == 0) {
+		char *cursor = text;
+		const char *line = text_file_next_line(&cursor);
+
+		while (line != NULL) {
+			if (strcmp(line, "user_allow_other") == 0) {
+				return 0;
+			}
+			line = text_file_next_line(&cursor);
+		}
+	}
+	(void)snprintf(message, message_size,
+			"allow_other: only root may; or root adds a line "
+			"user_allow_other to %s",
+			conf_path);
+	return -EPERM;
+}

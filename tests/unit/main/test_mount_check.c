@@ -1,0 +1,83 @@
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main/mount_check.h"
+
+static char message[512];
+
+Test(mount_check, descriptors_of_dev_fuse_are_known_by_their_form)
+{
+	cr_assert(mount_check_is_descriptor("/dev/fd/7"));
+	cr_assert_not(mount_check_is_descriptor("/dev/fd/"));
+	cr_assert_not(mount_check_is_descriptor("/dev/fd/7/x"));
+	cr_assert_not(mount_check_is_descriptor("/mnt"));
+	cr_assert_not(mount_check_is_descriptor("/d"));
+}
+
+Test(mount_check, what_is_no_directory_is_refused_with_a_remedy)
+{
+	bool not_empty = false;
+
+	cr_assert_eq(mount_check_directory("/no/such", &not_empty, message,
+				     sizeof(message)),
+			-ENOENT);
+	cr_assert(strstr(message, "mkdir /no/such") != NULL, "%s", message);
+	cr_assert_eq(mount_check_directory("/etc/passwd", &not_empty, message,
+				     sizeof(message)),
+			-ENOTDIR);
+}
+
+Test(mount_check, files_in_the_way_are_told)
+{
+	char dir[] = "/tmp/shardfs-check-XXXXXX";
+	char file[64];
+	bool not_empty = true;
+
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(mount_check_directory(
+				     dir, &not_empty, message, sizeof(message)),
+			0);
+	cr_assert_not(not_empty);
+	(void)snprintf(file, sizeof(file), "%s/f", dir);
+	int fd = open(file, O_CREAT | O_WRONLY, 0600);
+
+	cr_assert_geq(fd, 0);
+	(void)close(fd);
+	cr_assert_eq(mount_check_directory(
+				     dir, &not_empty, message, sizeof(message)),
+			0);
+	cr_assert(not_empty);
+	(void)unlink(file);
+	(void)rmdir(dir);
+}
+
+Test(mount_check, allow_other_needs_root_or_the_line)
+{
+	char path[] = "/tmp/shardfs-conf-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, "#user_allow_other\n", 18), 18);
+	cr_assert_eq(mount_check_allow_other(
+				     false, path, message, sizeof(message)),
+			-EPERM);
+	cr_assert(strstr(message, "user_allow_other") != NULL);
+	cr_assert_eq(mount_check_allow_other(
+				     true, path, message, sizeof(message)),
+			0);
+	cr_assert_eq(write(fd, " user_allow_other \n", 19), 19);
+	(void)close(fd);
+	cr_assert_eq(mount_check_allow_other(
+				     false, path, message, sizeof(message)),
+			0);
+	(void)unlink(path);
+	cr_assert_eq(mount_check_allow_other(
+				     false, path, message, sizeof(message)),
+			-EPERM);
+}
