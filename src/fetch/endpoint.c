@@ -119,14 +119,19 @@ enum health_change endpoint_judge_locked(struct fetch *fetch,
 	return change;
 }
 
+void endpoint_begin_attempt_locked(const struct endpoint *endpoint,
+		struct fetch_retry *retry, uint64_t now_ms)
+{
+	retry_begin(retry, endpoint->health.down ? endpoint->health.alive_ms
+						 : now_ms);
+}
+
 bool endpoint_timed_out_locked(const struct fetch *fetch,
 		const struct endpoint *endpoint,
 		const struct fetch_retry *retry, uint64_t now_ms)
 {
 	struct fetch_retry since = *retry;
-	if (!since.tried && since.silent_since_ms < endpoint->health.alive_ms) {
-		since.silent_since_ms = endpoint->health.alive_ms;
-	}
+	endpoint_begin_attempt_locked(endpoint, &since, now_ms);
 	return retry_timed_out(&since, &fetch->limits, now_ms);
 }
 

@@ -107,6 +107,8 @@ enum health_change endpoint_judge_locked(struct fetch *fetch,
 /* A byte came: releases who waits for the endpoint. */
 enum health_change endpoint_alive_locked(struct fetch *fetch,
 		struct endpoint *endpoint, uint64_t now_ms);
+void endpoint_begin_attempt_locked(const struct endpoint *endpoint,
+		struct fetch_retry *retry, uint64_t now_ms);
 /* A reader has waited its timeout. Who was never asked for waits since the
  * endpoint fell silent, not since it was queued behind others. */
 bool endpoint_timed_out_locked(const struct fetch *fetch,
@@ -144,6 +146,11 @@ struct job *flight_take_locked(struct fetch *fetch, struct endpoint *endpoint,
 /* A range of a flight that waits, taken out of it. */
 void flight_remove_locked(struct flight *flight, struct fetch_range *range);
 struct job *flight_job(struct flight *flight);
+
+/* metadata.c */
+
+/* The one whose turn it is, QUEUED; NULL: none. */
+struct job *metadata_take_locked(struct endpoint *endpoint, uint64_t now_ms);
 
 /* failure.c */
 

@@ -348,7 +348,7 @@ struct job *flight_take_locked(struct fetch *fetch, struct endpoint *endpoint,
 	struct fetch_range *range = NULL;
 	DL_FOREACH (ranges, range) {
 		range->flight = flight;
-		retry_begin(&range->retry, now_ms);
+		endpoint_begin_attempt_locked(endpoint, &range->retry, now_ms);
 	}
 	if (fetch->rate_limited) {
 		bucket_take(&fetch->rate, (double)length);

@@ -24,6 +24,16 @@ void metadata_submit_locked(struct metadata *metadata)
 	}
 }
 
+struct job *metadata_take_locked(struct endpoint *endpoint, uint64_t now_ms)
+{
+	struct job *job = endpoint->metadata;
+	if (job != NULL) {
+		endpoint_begin_attempt_locked(
+				endpoint, &metadata_of(job)->retry, now_ms);
+	}
+	return job;
+}
+
 void metadata_requeue(struct job *job)
 {
 	job_move_locked(job, JOB_QUEUED);

@@ -128,11 +128,14 @@ static struct retry_decision decide_fault(struct fetch_retry *retry,
 	};
 }
 
-void retry_begin(struct fetch_retry *retry, uint64_t now_ms)
+void retry_begin(struct fetch_retry *retry, uint64_t silent_since_ms)
 {
-	if (!retry->tried) {
-		retry->tried = true;
-		retry->silent_since_ms = now_ms;
+	if (retry->tried) {
+		return;
+	}
+	retry->tried = true;
+	if (retry->silent_since_ms < silent_since_ms) {
+		retry->silent_since_ms = silent_since_ms;
 	}
 }
 

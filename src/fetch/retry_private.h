@@ -47,8 +47,10 @@ struct retry_decision {
 	bool budgeted; /* It takes a token of the retry budget. */
 };
 
-/* Before each attempt. */
-void retry_begin(struct fetch_retry *retry, uint64_t now_ms);
+/* Before each attempt. Time without a byte is counted from the first, not from
+ * when it was queued behind others, or from `silent_since_ms` if that was
+ * before: while the endpoint is down, all who wait have waited since. */
+void retry_begin(struct fetch_retry *retry, uint64_t silent_since_ms);
 
 /* After an attempt that failed (outcome->error is not 0). */
 struct retry_decision retry_decide(struct fetch_retry *retry,

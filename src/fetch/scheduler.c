@@ -37,10 +37,11 @@ static struct job *pick_from_locked(struct fetch *fetch,
 			!health_may_send(&endpoint->health, now_ms)) {
 		return NULL;
 	}
-	struct job *job = class == JOB_METADATA
-					  ? endpoint->metadata
-					  : flight_take_locked(fetch, endpoint,
-							    class, now_ms);
+	struct job *job =
+			class == JOB_METADATA
+					? metadata_take_locked(endpoint, now_ms)
+					: flight_take_locked(fetch, endpoint,
+							  class, now_ms);
 	if (job != NULL) {
 		health_sent(&endpoint->health, now_ms);
 		job_activate_locked(job);

@@ -268,4 +268,7 @@ Test(retry, time_is_counted_from_the_first_attempt)
 	retry_begin(&retry, 5000);
 	retry_begin(&retry, 9000);
 	cr_expect_eq(retry.silent_since_ms, 5000);
+	struct fetch_retry late = {.silent_since_ms = 7000};
+	retry_begin(&late, 5000); /* The endpoint fell silent before. */
+	cr_expect_eq(late.silent_since_ms, 7000);
 }
