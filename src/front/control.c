@@ -1,6 +1,7 @@
 #include "control_private.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 struct control_file {
 	char *text;
 	size_t length;
+	atomic_uint references; /* The handle's, and each read's. */
 };
 
 static const char *const file_names[] = {"stats", "metrics"};
@@ -99,6 +101,7 @@ int control_open(struct front *front, uint64_t inode,
 	if (file == NULL) {
 		return -ENOMEM;
 	}
+	atomic_init(&file->references, 1);
 	strbuf_init(&text, CONTROL_TEXT_MAX);
 	int error = render(settings->context, &text);
 	file->length = text.length;
@@ -108,16 +111,21 @@ int control_open(struct front *front, uint64_t inode,
 		error = -ENOMEM;
 	}
 	if (error != 0) {
-		control_close(file);
+		control_unref(file);
 		return error;
 	}
 	*out_file = file;
 	return 0;
 }
 
-void control_close(struct control_file *file)
+void control_ref(struct control_file *file)
 {
-	if (file == NULL) {
+	atomic_fetch_add(&file->references, 1);
+}
+
+void control_unref(struct control_file *file)
+{
+	if (atomic_fetch_sub(&file->references, 1) > 1) {
 		return;
 	}
 	free(file->text);

@@ -32,7 +32,10 @@ int control_entry(const struct front *front, size_t index,
 /* -EISDIR for the directory. */
 int control_open(struct front *front, uint64_t inode,
 		struct control_file **out_file);
-void control_close(struct control_file *file);
+/* A read holds a reference of its own until its answer is out: another thread
+ * may get the RELEASE as soon as the reader has the bytes. */
+void control_ref(struct control_file *file);
+void control_unref(struct control_file *file);
 /* What there is of [offset, offset + length): 0 bytes at the end. */
 size_t control_read(const struct control_file *file, uint64_t offset,
 		size_t length, const char **out_data);

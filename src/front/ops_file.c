@@ -38,7 +38,7 @@ static void open_control(struct front *front, fuse_req_t req, uint64_t inode,
 	info->direct_io = 1;
 	info->fh = (uint64_t)(uintptr_t)file;
 	if (fuse_reply_open(req, info) != 0) {
-		control_close(file);
+		control_unref(file);
 	}
 }
 
@@ -120,13 +120,25 @@ static void on_read_done(struct cache_read *read)
 	park_complete(park_of(read, offsetof(struct parked, u.read.read)));
 }
 
-static void read_control(fuse_req_t req, const struct control_file *file,
+static void read_control(fuse_req_t req, struct control_file *file,
 		uint64_t offset, size_t size)
 {
 	const char *data = NULL;
-	size_t length = control_read(file, offset, size, &data);
 
+	control_ref(file);
+	size_t length = control_read(file, offset, size, &data);
 	(void)fuse_reply_buf(req, data, length); /* Nobody waits otherwise. */
+	control_unref(file);
+}
+
+static struct control_file *control_of(const struct fuse_file_info *info)
+{
+	return (struct control_file *)(uintptr_t)info->fh;
+}
+
+static struct front_file *file_of(const struct fuse_file_info *info)
+{
+	return (struct front_file *)(uintptr_t)info->fh;
 }
 
 /* [offset, offset + size) cut at the end of the file. */
@@ -164,14 +176,11 @@ void ops_read(fuse_req_t req, fuse_ino_t inode, size_t size, off_t offset,
 	struct front *front = fuse_req_userdata(req);
 
 	if (control_owns(inode)) {
-		read_control(req,
-				(const struct control_file *)(uintptr_t)
-						info->fh,
-				(uint64_t)offset, size);
+		read_control(req, control_of(info), (uint64_t)offset, size);
 		return;
 	}
 	counters_add(&front->settings.counters->fuse_reads, 1);
-	struct front_file *file = (struct front_file *)(uintptr_t)info->fh;
+	struct front_file *file = file_of(info);
 	/* A shorter answer would be the end of the file to the reader. */
 	if (size > CACHE_READ_MAX_BYTES || offset < 0) {
 		reply_error(req, -EINVAL);
@@ -190,10 +199,9 @@ void ops_release(fuse_req_t req, fuse_ino_t inode, struct fuse_file_info *info)
 	struct front *front = fuse_req_userdata(req);
 
 	if (control_owns(inode)) {
-		control_close((struct control_file *)(uintptr_t)info->fh);
+		control_unref(control_of(info));
 	} else {
-		files_unref(&front->files,
-				(struct front_file *)(uintptr_t)info->fh);
+		files_unref(&front->files, file_of(info));
 	}
 	(void)fuse_reply_err(req, 0); /* The kernel does not wait for it. */
 }

@@ -16,7 +16,7 @@
 #include "stream/stream.h"
 #include "tree/tree.h"
 
-#define HELD_MAX 64
+#define HELD_MAX 1024
 
 struct fakes fakes;
 
@@ -45,16 +45,14 @@ void fakes_reset(void)
 	}
 }
 
-/* Completes at once, later, or now but as if by another thread. */
-static int begin(void *what, void (*complete)(void *what), int *error)
+/* Complete now (0), or later, or now but as if by another thread. */
+static int begin(void *what, void (*complete)(void *what))
 {
 	LOCK_SCOPE(&lock);
 	if (!fakes.hold) {
-		*error = *error != 0 ? *error : fakes.error;
 		return 0;
 	}
-	if (fakes.complete_early) {
-		*error = *error != 0 ? *error : fakes.error;
+	if (fakes.complete_early || held_count == HELD_MAX) {
 		complete(what);
 		return -EINPROGRESS;
 	}
@@ -135,7 +133,7 @@ static void complete_lookup(void *what)
 	lookup->attr.valid_ms = FAKE_VALID_MS;
 	if (lookup->error == 0) {
 		fill(inode, &lookup->attr);
-		__atomic_fetch_add(&fakes.lookups[inode], 1, __ATOMIC_SEQ_CST);
+		fakes.lookups[inode] += 1;
 	}
 	if (fakes.hold) {
 		lookup->on_done(lookup);
@@ -145,7 +143,7 @@ static void complete_lookup(void *what)
 int tree_lookup_start(struct tree *tree, struct tree_lookup *lookup)
 {
 	fakes.lookup_calls++;
-	int error = begin(lookup, complete_lookup, &lookup->error);
+	int error = begin(lookup, complete_lookup);
 	if (error == 0) {
 		complete_lookup(lookup);
 	}
@@ -154,8 +152,7 @@ int tree_lookup_start(struct tree *tree, struct tree_lookup *lookup)
 
 void tree_forget(struct tree *tree, uint64_t inode, uint64_t count)
 {
-	__atomic_fetch_sub(&fakes.lookups[inode], (int64_t)count,
-			__ATOMIC_SEQ_CST);
+	fakes.lookups[inode] -= (int64_t)count;
 }
 
 int tree_getattr(struct tree *tree, uint64_t inode, struct tree_attr *out_attr)
@@ -172,7 +169,8 @@ int tree_open(struct tree *tree, uint64_t inode, struct object **out_object)
 	if (inode == FAKE_DIR || inode == TREE_ROOT_INODE) {
 		return -EISDIR;
 	}
-	__atomic_fetch_add(&fakes.opens, 1, __ATOMIC_SEQ_CST);
+	fakes.opens += 1;
+	LOCK_SCOPE(&lock);
 	if (objects[inode] == NULL) {
 		struct tree_attr attr;
 		fill(inode, &attr);
@@ -185,7 +183,7 @@ int tree_open(struct tree *tree, uint64_t inode, struct object **out_object)
 
 void tree_close(struct tree *tree, uint64_t inode)
 {
-	__atomic_fetch_add(&fakes.closes, 1, __ATOMIC_SEQ_CST);
+	fakes.closes += 1;
 }
 
 int tree_mark_changed(struct tree *tree, uint64_t inode, uint64_t *out_parent,
@@ -212,7 +210,7 @@ static void complete_opendir(void *what)
 		opendir->dir = calloc(1, sizeof(*opendir->dir));
 		opendir->dir->inode = opendir->inode;
 		opendir->dir->count = fakes.entry_count;
-		__atomic_fetch_add(&fakes.open_dirs, 1, __ATOMIC_SEQ_CST);
+		fakes.open_dirs += 1;
 	}
 	if (fakes.hold) {
 		opendir->on_done(opendir);
@@ -221,7 +219,7 @@ static void complete_opendir(void *what)
 
 int tree_opendir_start(struct tree *tree, struct tree_opendir *opendir)
 {
-	int error = begin(opendir, complete_opendir, &opendir->error);
+	int error = begin(opendir, complete_opendir);
 
 	if (error == 0) {
 		complete_opendir(opendir);
@@ -231,7 +229,7 @@ int tree_opendir_start(struct tree *tree, struct tree_opendir *opendir)
 
 void tree_dir_close(struct tree_dir *dir)
 {
-	__atomic_fetch_sub(&fakes.open_dirs, 1, __ATOMIC_SEQ_CST);
+	fakes.open_dirs -= 1;
 	free(dir);
 }
 
@@ -258,8 +256,7 @@ int tree_dir_lookup(
 		struct tree_dir *dir, size_t index, struct tree_attr *out_attr)
 {
 	fill(FAKE_FIRST_ENTRY + index, out_attr);
-	__atomic_fetch_add(&fakes.lookups[FAKE_FIRST_ENTRY + index], 1,
-			__ATOMIC_SEQ_CST);
+	fakes.lookups[FAKE_FIRST_ENTRY + index] += 1;
 	return 0;
 }
 
@@ -271,13 +268,13 @@ int stream_file_open(struct stream_set *set, struct object *object,
 		struct stream_file **out_file)
 {
 	*out_file = calloc(1, sizeof(**out_file));
-	__atomic_fetch_add(&fakes.open_streams, 1, __ATOMIC_SEQ_CST);
+	fakes.open_streams += 1;
 	return 0;
 }
 
 void stream_file_close(struct stream_file *file)
 {
-	__atomic_fetch_sub(&fakes.open_streams, 1, __ATOMIC_SEQ_CST);
+	fakes.open_streams -= 1;
 	free(file);
 }
 
@@ -299,9 +296,9 @@ static void complete_read(void *what)
 
 int stream_read(struct stream_file *file, struct cache_read *read)
 {
-	__atomic_fetch_add(&fakes.read_calls, 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&fakes.unreleased_reads, 1, __ATOMIC_SEQ_CST);
-	int error = begin(read, complete_read, &read->error);
+	fakes.read_calls += 1;
+	fakes.unreleased_reads += 1;
+	int error = begin(read, complete_read);
 	if (error == 0) {
 		complete_read(read);
 	}
@@ -310,7 +307,7 @@ int stream_read(struct stream_file *file, struct cache_read *read)
 
 void cache_read_release(struct cache_read *read)
 {
-	__atomic_fetch_sub(&fakes.unreleased_reads, 1, __ATOMIC_SEQ_CST);
+	fakes.unreleased_reads -= 1;
 }
 
 uint64_t stream_file_cached_bytes(const struct stream_file *file)

@@ -1,6 +1,7 @@
 #ifndef FRONT_FAKES_H
 #define FRONT_FAKES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,14 +26,14 @@ enum {
 struct fakes {
 	/* Given by the test. */
 	size_t entry_count;
-	bool hold;	     /* Lookups, opendirs and reads wait. */
-	bool complete_early; /* Held ones complete before the call returns. */
-	int error;	     /* What they end with. */
+	atomic_bool hold;	    /* Lookups, opendirs and reads wait. */
+	atomic_bool complete_early; /* They end before the call returns. */
+	atomic_int error;	    /* What they end with. */
 	/* Seen. */
-	unsigned lookup_calls, read_calls;
-	unsigned open_dirs, open_streams, unreleased_reads;
-	unsigned opens, closes, marked;
-	int64_t lookups[FAKE_FIRST_ENTRY + 1000]; /* By inode. */
+	atomic_uint lookup_calls, read_calls;
+	atomic_uint open_dirs, open_streams, unreleased_reads;
+	atomic_uint opens, closes, marked;
+	_Atomic int64_t lookups[FAKE_FIRST_ENTRY + 1000]; /* By inode. */
 };
 
 extern struct fakes fakes;

@@ -1,10 +1,10 @@
 #include "wire.h"
 
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +15,15 @@
 #include "front/front.h"
 
 #define SOCKET_BYTES (1 << 20)
+
+/* Not Criterion's: the stress program uses this too. */
+static void check(bool holds, const char *what)
+{
+	if (!holds) {
+		(void)fprintf(stderr, "wire: not so: %s\n", what);
+		abort();
+	}
+}
 
 static int render(void *context, struct strbuf *out)
 {
@@ -56,7 +65,7 @@ static void shake_hands(struct wire *wire)
 	struct wire_reply reply;
 
 	wire_ask(wire, FUSE_INIT, 0, &in, sizeof(in), &reply);
-	cr_assert_eq(reply.error, 0);
+	check(reply.error == 0, "no error");
 	memcpy(&wire->init, reply.data, sizeof(wire->init));
 }
 
@@ -69,9 +78,9 @@ void wire_start(struct wire *wire)
 
 	memset(wire, 0, sizeof(*wire));
 	/* libfuse warns when the test hangs up. */
-	cr_assert_eq(log_open(LOG_SINK_STDERR, LOG_ERROR, NULL), 0);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds),
-			0);
+	check(log_open(LOG_SINK_STDERR, LOG_ERROR, NULL) == 0, "a log");
+	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0,
+			"a pair of sockets");
 	for (int i = 0; i < 2; i++) {
 		(void)setsockopt(fds[i], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 				sizeof(bytes));
@@ -94,17 +103,17 @@ void wire_start(struct wire *wire)
 			.on_stop = on_stop,
 			.context = wire,
 	};
-	cr_assert_eq(front_create(&settings, &wire->front, message,
-				     sizeof(message)),
-			0, "%s", message);
-	cr_assert_eq(pthread_create(&wire->thread, NULL, run, wire), 0);
+	check(front_create(&settings, &wire->front, message, sizeof(message)) ==
+					0,
+			message);
+	check(pthread_create(&wire->thread, NULL, run, wire) == 0, "a thread");
 	shake_hands(wire);
 }
 
 void wire_join(struct wire *wire)
 {
 	if (!wire->joined) {
-		cr_assert_eq(pthread_join(wire->thread, NULL), 0);
+		check(pthread_join(wire->thread, NULL) == 0, "joined");
 		wire->joined = true;
 	}
 }
@@ -128,12 +137,12 @@ uint64_t wire_send(struct wire *wire, uint32_t opcode, uint64_t inode,
 			.pid = (uint32_t)getpid(),
 	};
 
-	cr_assert_leq(header.len, sizeof(packet));
+	check(header.len <= sizeof(packet), "a packet that fits");
 	memcpy(packet, &header, sizeof(header));
 	if (length > 0) {
 		memcpy(packet + sizeof(header), data, length);
 	}
-	cr_assert_eq(write(wire->fd, packet, header.len), header.len);
+	check(write(wire->fd, packet, header.len) == header.len, "sent");
 	return header.unique;
 }
 
@@ -149,8 +158,8 @@ bool wire_receive(struct wire *wire, struct wire_reply *out, int timeout_ms)
 		return false;
 	}
 	ssize_t length = recvmsg(wire->fd, &message, 0);
-	cr_assert_geq(length, (ssize_t)sizeof(header));
-	cr_assert_eq(header.len, length);
+	check(length >= (ssize_t)sizeof(header) && header.len == length,
+			"a whole message");
 	out->error = header.error;
 	out->unique = header.unique;
 	out->length = (size_t)length - sizeof(header);
@@ -162,9 +171,8 @@ void wire_ask(struct wire *wire, uint32_t opcode, uint64_t inode,
 {
 	uint64_t unique = wire_send(wire, opcode, inode, data, length);
 
-	cr_assert(wire_receive(wire, out, 5000), "no answer to opcode %u",
-			opcode);
-	cr_assert_eq(out->unique, unique);
+	check(wire_receive(wire, out, 5000), "an answer comes");
+	check(out->unique == unique, "the answer is to this request");
 }
 
 void wire_lookup(struct wire *wire, uint64_t parent, const char *name,
@@ -180,7 +188,7 @@ uint64_t wire_open(struct wire *wire, uint64_t inode)
 	struct wire_reply reply;
 
 	wire_ask(wire, FUSE_OPEN, inode, &in, sizeof(in), &reply);
-	cr_assert_eq(reply.error, 0);
+	check(reply.error == 0, "no error");
 	memcpy(&opened, reply.data, sizeof(opened));
 	return opened.fh;
 }
@@ -207,5 +215,5 @@ void wire_release(struct wire *wire, uint64_t inode, uint64_t handle)
 	struct wire_reply reply;
 
 	wire_ask(wire, FUSE_RELEASE, inode, &in, sizeof(in), &reply);
-	cr_assert_eq(reply.error, 0);
+	check(reply.error == 0, "no error");
 }
