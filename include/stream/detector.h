@@ -14,7 +14,8 @@
  * goes on exactly where the candidate ended. Reads of a proven stream may
  * arrive out of order by `slack` bytes (the kernel's read-ahead window),
  * repeat, or jump forward within what is under way ahead, as long as it reads
- * at least half of what it passes: a strided reader is not a stream.
+ * at least half of what it passes: a strided reader is not a stream. Streams
+ * that turn out to be one become one.
  */
 struct detector_stream {
 	bool used;

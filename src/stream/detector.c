@@ -4,7 +4,7 @@
 #define COVER_MEMORY ((uint64_t)16 << 20)
 /* A candidate's age counts so many times: random reads make one each and must
  * not push out streams that are read now and then. */
-#define CANDIDATE_AGE 8
+#define CANDIDATE_AGE 4
 
 void detector_init(struct detector *detector, uint64_t slack)
 {
@@ -61,17 +61,26 @@ static void advance(struct detector_stream *stream, uint64_t offset,
 	}
 }
 
-/* Candidates that a proven stream has reached were its own reads, come out of
- * order: they become part of it. */
+/* Whether `other` is a part of `stream`, which has reached its start: reads
+ * that came out of order. A proven one that is further ahead than reads may
+ * lag behind is another reader. */
+static bool is_part(const struct detector_stream *stream,
+		const struct detector_stream *other, uint64_t slack)
+{
+	if (!other->used || other == stream || other->start < stream->start ||
+			other->start > stream->next) {
+		return false;
+	}
+	return !other->proven || other->next <= stream->next + slack;
+}
+
 static bool absorb_one(
 		struct detector *detector, struct detector_stream *stream)
 {
 	for (size_t i = 0; i < DETECTOR_STREAMS; i++) {
 		struct detector_stream *other = &detector->streams[i];
 
-		if (!other->used || other->proven ||
-				other->start < stream->start ||
-				other->start > stream->next) {
+		if (!is_part(stream, other, detector->slack)) {
 			continue;
 		}
 		other->used = false;

@@ -114,10 +114,12 @@ static void set_window_locked(
 	struct counters *counters = file->set->settings.counters;
 	struct window *old = &file->slots[index].window;
 
-	counters_add(&counters->streams, window.bytes > 0);
-	counters_sub(&counters->streams, old->bytes > 0);
-	counters_add(&counters->window_bytes, window.bytes);
-	counters_sub(&counters->window_bytes, old->bytes);
+	if (window.bytes != old->bytes) {
+		counters_add(&counters->streams, window.bytes > 0);
+		counters_sub(&counters->streams, old->bytes > 0);
+		counters_add(&counters->window_bytes, window.bytes);
+		counters_sub(&counters->window_bytes, old->bytes);
+	}
 	*old = window;
 }
 
@@ -146,18 +148,48 @@ uint64_t stream_file_cached_bytes(const struct stream_file *file)
 
 /* ---- Deciding ---- */
 
+/* The windows of streams that became part of `index` become part of its. */
+static void merge_windows_locked(struct stream_file *file, size_t index)
+{
+	struct window all = file->slots[index].window;
+
+	for (size_t i = 0; i < DETECTOR_STREAMS; i++) {
+		struct window window = file->slots[i].window;
+
+		if (file->detector.streams[i].used || window.bytes == 0) {
+			continue;
+		}
+		all.bytes = all.bytes > window.bytes ? all.bytes : window.bytes;
+		all.ahead = all.ahead > window.ahead ? all.ahead : window.ahead;
+		file->slots[i].serial++;
+		set_window_locked(file, i, (struct window){.bytes = 0});
+	}
+	set_window_locked(file, index, all);
+}
+
 static struct detector_verdict detect_locked(
 		struct stream_file *file, const struct cache_read *read)
 {
 	uint64_t jump[DETECTOR_STREAMS];
 
+	/* What is under way ahead of each. */
 	for (size_t i = 0; i < DETECTOR_STREAMS; i++) {
 		const struct window *window = &file->slots[i].window;
 		uint64_t next = file->detector.streams[i].next;
 
 		jump[i] = window->ahead > next ? window->ahead - next : 0;
 	}
-	return detector_read(&file->detector, read->offset, read->length, jump);
+	struct detector_verdict verdict = detector_read(
+			&file->detector, read->offset, read->length, jump);
+	if (verdict.fresh) {
+		file->slots[verdict.stream].serial++;
+		set_window_locked(file, verdict.stream,
+				(struct window){.bytes = 0});
+	}
+	if (verdict.sequential) {
+		merge_windows_locked(file, verdict.stream);
+	}
+	return verdict;
 }
 
 /* The window of a stream that is being read: open, and within its limit. */
@@ -226,11 +258,6 @@ static struct decision decide(
 
 	decision.slot = verdict.stream;
 	decision.sequential = verdict.sequential;
-	if (verdict.fresh) {
-		file->slots[verdict.stream].serial++;
-		set_window_locked(file, verdict.stream,
-				(struct window){.bytes = 0});
-	}
 	decision.serial = file->slots[verdict.stream].serial;
 	if (on_disk) {
 		return decision;
