@@ -228,6 +228,9 @@ static void close_all(struct mount *mount)
 	front_destroy(mount->front);
 	stream_set_destroy(mount->streams);
 	tree_destroy(mount->tree);
+	if (mount->client.fetch != NULL) {
+		fetch_stop(mount->client.fetch, -EIO);
+	}
 	cache_destroy(mount->cache, FLUSH_MS);
 	client_close(&mount->client);
 	disk_tier_close(mount->disk);

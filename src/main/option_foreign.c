@@ -179,8 +179,8 @@ bool option_mount_word(const char *name)
 	static const char *const words[] = {"rw", "ro", "defaults", "auto",
 			"noauto", "user", "users", "nouser", "owner", "group",
 			"_netdev", "nofail", "dev", "nodev", "suid", "nosuid",
-			"exec", "noexec", "sync", "async", "context",
-			"comment"};
+			"exec", "noexec", "sync", "async", "dirsync",
+			"lazytime", "nolazytime", "context", "comment"};
 	size_t length = strlen(name);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

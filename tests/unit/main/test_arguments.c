@@ -19,6 +19,9 @@ static int parse(char **argv)
 	while (argv[count] != NULL) {
 		count++;
 	}
+	/* What the parse before this one left. */
+	arguments_finish(&arguments);
+	options_finish(&options);
 	options_init(&options);
 	message[0] = '\0';
 	return arguments_parse(count, argv, &options, &arguments, message,

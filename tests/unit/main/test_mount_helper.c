@@ -20,6 +20,9 @@ static int parse(char **argv)
 	while (argv[count] != NULL) {
 		count++;
 	}
+	/* What the parse before this one left. */
+	arguments_finish(&arguments);
+	options_finish(&options);
 	options_init(&options);
 	message[0] = '\0';
 	return mount_helper_parse(count, argv, &options, &arguments, message,
