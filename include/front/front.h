@@ -48,9 +48,9 @@ struct front_settings {
 };
 
 /*
- * Makes the session and mounts. Blocks SIGTERM, SIGINT and SIGHUP in the
- * calling thread: front_run answers them. On failure `message` has one line:
- * -EBUSY when a shardfs is mounted there already or ended without unmounting.
+ * Makes the session and mounts; that the mount point is a free directory is
+ * for the caller to check. Blocks SIGTERM, SIGINT and SIGHUP in the calling
+ * thread: front_run answers them. On failure `message` has one line.
  */
 int front_create(const struct front_settings *settings,
 		struct front **out_front, char *message, size_t message_size);

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/workers.h"
+#include "device_private.h"
 #include "front_private.h"
-#include "mountinfo_private.h"
 #include "readahead_private.h"
 #include "stream/stream.h"
 
@@ -101,28 +101,26 @@ static void tune_readahead(struct housekeeper *housekeeper)
 	if (wanted == housekeeper->readahead_kib) {
 		return;
 	}
-	housekeeper->readahead_works = readahead_set(
-			housekeeper->major, housekeeper->minor, wanted);
+	housekeeper->readahead_works =
+			readahead_set(&housekeeper->device, wanted);
 	housekeeper->readahead_kib = wanted;
 }
 
 static void begin_service(struct housekeeper *housekeeper)
 {
-	struct front *front = housekeeper->front;
-	struct mountinfo info;
+	const struct front_settings *settings = &housekeeper->front->settings;
 
-	if (front->mounted_here && mountinfo_read(front->settings.mountpoint,
-						   &info) == 0) {
-		housekeeper->major = info.major;
-		housekeeper->minor = info.minor;
+	/* Who mounted through /dev/fd/N knows where; we do not. */
+	if (housekeeper->front->mounted_here &&
+			device_read(settings->mountpoint,
+					&housekeeper->device) == 0) {
 		housekeeper->readahead_kib = READAHEAD_LARGE_KIB;
 		housekeeper->readahead_works = readahead_set(
-				info.major, info.minor, READAHEAD_LARGE_KIB);
+				&housekeeper->device, READAHEAD_LARGE_KIB);
 	}
-	log_debug("the kernel answered readahead_set=%d",
-			housekeeper->readahead_works);
-	if (front->settings.on_ready != NULL) {
-		front->settings.on_ready(front->settings.context);
+	log_debug("mounted readahead_set=%d", housekeeper->readahead_works);
+	if (settings->on_ready != NULL) {
+		settings->on_ready(settings->context);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device_private.h"
+
 struct front;
 struct housekeeper_entry;
 
@@ -27,7 +29,8 @@ struct housekeeper {
 	bool ended;
 	/* Housekeeper thread only. */
 	bool readahead_works;
-	unsigned major, minor, readahead_kib;
+	struct device device;
+	unsigned readahead_kib;
 };
 
 void housekeeper_init(struct housekeeper *housekeeper, struct front *front);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "device_private.h"
 
 #define SMALL_BELOW_PERCENT 25
 #define LARGE_ABOVE_PERCENT 60
@@ -20,12 +21,12 @@ unsigned readahead_decide(unsigned current_kib, unsigned sequential_percent)
 	return current_kib;
 }
 
-bool readahead_set(unsigned major, unsigned minor, unsigned kib)
+bool readahead_set(const struct device *device, unsigned kib)
 {
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb",
-			major, minor);
+			device->major, device->minor);
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
 	return fd >= 0 && dprintf(fd, "%u", kib) > 0;
 }

@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+struct device;
+
 /*
  * The kernel's read-ahead of this mount, which only root may set: large while
  * reads mostly continue streams, so that requests are large; small otherwise,
@@ -17,6 +19,6 @@ unsigned readahead_decide(unsigned current_kib, unsigned sequential_percent);
 
 /* Writes it to the sysfs of the mount's device. False when it may not: an
  * ordinary user, or a read-only /sys. */
-bool readahead_set(unsigned major, unsigned minor, unsigned kib);
+bool readahead_set(const struct device *device, unsigned kib);
 
 #endif

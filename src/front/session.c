@@ -15,7 +15,6 @@
 #include "capture_private.h"
 #include "front_private.h"
 #include "loop_private.h"
-#include "mountinfo_private.h"
 #include "ops_private.h"
 #include "options_private.h"
 
@@ -159,10 +158,6 @@ int front_create(const struct front_settings *settings,
 
 	(void)snprintf(message, message_size, "%s: out of memory",
 			settings->mountpoint);
-	if (error == 0 && front->mounted_here) {
-		error = mountinfo_check_target(
-				settings->mountpoint, message, message_size);
-	}
 	if (error == 0) {
 		error = signals_block(&front->signals);
 	}

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 
+#include "front/device_private.h"
 #include "front/readahead_private.h"
 
 Test(readahead, changes_only_for_a_clear_majority)
@@ -24,5 +25,7 @@ Test(readahead, changes_only_for_a_clear_majority)
 
 Test(readahead, a_device_that_is_not_there_is_no_trouble)
 {
-	cr_expect_not(readahead_set(4095, 4095, READAHEAD_LARGE_KIB));
+	struct device device = {4095, 4095};
+
+	cr_expect_not(readahead_set(&device, READAHEAD_LARGE_KIB));
 }
