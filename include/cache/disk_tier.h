@@ -9,11 +9,13 @@ struct counters;
 struct object;
 
 /*
- * Blocks and listings on the local disk (DESIGN section 5): one sparse file
- * per object version, an index in SQLite, a hard limit shared by all mounts of
- * the directory. Synchronous: called by threads that may wait for a disk,
- * never by a network loop. No function fails a reader: every error means "not
- * here".
+ * Blocks and listings on the local disk: one sparse file per object version,
+ * an index in SQLite, a hard limit shared by all mounts of the directory.
+ * Synchronous: called by threads that may wait for a disk, never by a network
+ * loop. No function fails a reader: every error means "not here".
+ *
+ * Counts bytes_disk, bytes_written, cache_damaged, cache_evictions and
+ * cache_errors itself; hits, misses and what was not written are the caller's.
  */
 struct disk_tier;
 struct disk_object;
@@ -22,13 +24,15 @@ enum disk_verify { DISK_VERIFY_ONCE, DISK_VERIFY_ALWAYS, DISK_VERIFY_NEVER };
 
 struct disk_tier_settings {
 	struct counters *counters; /* Borrowed. */
-	const char *dir;           /* Absolute. */
-	bool dir_is_default; /* A default may be replaced, a named one may not. */
+	const char *dir;	   /* Absolute. */
+	bool dir_is_default;  /* A default may be replaced, a named one may not.
+			       */
 	uint64_t limit_bytes; /* 0: the directory's own, or the default. */
 	uint64_t min_free_bytes;
 	unsigned min_free_percent; /* The larger of the two counts. */
 	enum disk_verify verify;
-	bool trust_network_fs; /* Tests only. */
+	bool trust_network_fs;	 /* Tests only. */
+	unsigned max_open_files; /* Data files open at once; 0: 256. */
 };
 
 /*
@@ -39,7 +43,8 @@ struct disk_tier_settings {
  * that cannot be trusted is set aside, said once in the log.
  */
 int disk_tier_open(const struct disk_tier_settings *settings,
-		struct disk_tier **out_tier, char *message, size_t message_size);
+		struct disk_tier **out_tier, char *message,
+		size_t message_size);
 /* Flushes the index. All disk_objects are closed. */
 void disk_tier_close(struct disk_tier *tier);
 
@@ -49,7 +54,8 @@ struct disk_usage {
 void disk_tier_usage(struct disk_tier *tier, struct disk_usage *out_usage);
 const char *disk_tier_dir(const struct disk_tier *tier);
 
-/* Loads the rows of this version. -ENOMEM, or -EIO when the tier is off. */
+/* Loads the rows of this version. -ENOMEM, or -EIO when the tier is off.
+ * Opens are counted: each is closed once. */
 int disk_object_open(struct disk_tier *tier, struct object *object,
 		struct disk_object **out_object);
 void disk_object_close(struct disk_object *object);
@@ -78,8 +84,8 @@ int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
 
 /* Notes the use of [first, first + count) for LRU; kept in memory, flushed
  * with the rows. Cheap. */
-void disk_object_touch(struct disk_object *object, uint64_t first,
-		size_t count);
+void disk_object_touch(
+		struct disk_object *object, uint64_t first, size_t count);
 
 /* Writes queued rows and times now; 0 or -EIO. For tests and shutdown. */
 int disk_tier_flush(struct disk_tier *tier);
@@ -95,7 +101,7 @@ int disk_listing_get(struct disk_tier *tier, const char *source,
 int disk_listing_put(struct disk_tier *tier, const char *source,
 		const char *prefix, const void *blob, size_t length,
 		uint64_t taken_wall_ms);
-int disk_listing_remove(struct disk_tier *tier, const char *source,
-		const char *prefix);
+int disk_listing_remove(
+		struct disk_tier *tier, const char *source, const char *prefix);
 
 #endif
