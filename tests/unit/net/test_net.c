@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -632,6 +633,41 @@ Test(net, a_proxy_is_asked_unless_the_request_forbids_it)
 	call->spec.no_proxy = true;
 	cr_assert_eq(call_run(call, net), NET_OK);
 	call_destroy(call);
+}
+
+Test(net, the_environments_proxy_is_asked_unless_no_proxy_names_the_host)
+{
+	char proxy[100];
+	(void)snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%u",
+			(unsigned)server_port(server));
+	setenv("http_proxy", proxy, 1);
+	struct call *call = call_create(closed_port(), "/ok/1");
+	cr_assert_eq(call_start(call, net), 0);
+	call_wait(call);
+	cr_assert_eq(server_counts(server)->requests, 1);
+	call_destroy(call);
+	setenv("no_proxy", "127.0.0.1", 1);
+	call = call_create(closed_port(), "/ok/1");
+	cr_assert_eq(call_run(call, net), NET_UNREACHABLE);
+	cr_assert_eq(server_counts(server)->requests, 1);
+	call_destroy(call);
+}
+
+Test(net, a_lack_of_descriptors_is_not_the_endpoints_fault)
+{
+	struct rlimit limit;
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	int lowest_free = dup(0);
+	close(lowest_free);
+	struct rlimit none = limit;
+	none.rlim_cur = (rlim_t)lowest_free;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	struct call *call = make("/ok/1");
+	enum net_failure failure = call_run(call, net);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_assert_eq(failure, NET_INTERNAL, "%s", call->detail);
+	call_destroy(call);
+	assert_whole("/ok/1", 1);
 }
 
 Test(net, a_ca_bundle_that_cannot_be_read_is_told_at_once)
