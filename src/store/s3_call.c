@@ -161,26 +161,42 @@ static void judge_unusable(struct s3_call *call, struct store_outcome *outcome)
 			"answer not as asked: %s", call->problem);
 }
 
+/* What to make of an answer that gives no reason, "" for nothing. */
+static const char *hint_for(const struct s3_call *call, int status)
+{
+	if (status >= 200 && status < 300) {
+		return ": not the kind of answer asked for";
+	}
+	if (status >= 300 && status < 400) {
+		return ": a redirect, which is not followed; check the region "
+		       "and the endpoint";
+	}
+	/* An answer to HEAD has no body to say why. */
+	return status == 400 && call->sent.is_signed
+			       ? ": no reason given; a wrong region or keys "
+				 "that ran "
+				 "out look like this"
+			       : "";
+}
+
 static void describe(struct s3_call *call, const struct net_result *result)
 {
 	const int status = result->response.status;
-	const char *code = call->error.code;
+	const struct s3_error *error = &call->error;
 
-	if (call->is_refused && status >= 200 && status < 300 &&
-			code[0] == '\0') {
-		(void)snprintf(call->detail, sizeof(call->detail),
-				"%d, not the kind of answer asked for", status);
-		return;
-	}
-	if (status == 0 || (result->failure != NET_OK && !call->is_refused)) {
+	if (status == 0 || result->failure != NET_OK) {
 		(void)snprintf(call->detail, sizeof(call->detail), "%s",
 				result->detail);
-		return;
+	} else if (call->is_refused && error->code[0] == '\0') {
+		(void)snprintf(call->detail, sizeof(call->detail), "%d%s",
+				status, hint_for(call, status));
+	} else {
+		(void)snprintf(call->detail, sizeof(call->detail), "%d%s%s%s%s",
+				status, error->code[0] != '\0' ? " " : "",
+				error->code,
+				error->message[0] != '\0' ? ": " : "",
+				error->message);
 	}
-	(void)snprintf(call->detail, sizeof(call->detail), "%d%s%s%s%s", status,
-			code[0] != '\0' ? " " : "", code,
-			call->error.message[0] != '\0' ? ": " : "",
-			call->error.message);
 }
 
 /* Mends what can be mended. The outcome is final already. */
