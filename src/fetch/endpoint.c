@@ -141,7 +141,7 @@ void endpoint_tell(const struct endpoint *endpoint, enum health_change change)
 		log_warn("the store does not answer store=%s",
 				store_name(endpoint->store));
 	} else if (change == HEALTH_CAME_BACK) {
-		log_warn("the store answers again store=%s",
+		log_info("the store answers again store=%s",
 				store_name(endpoint->store));
 	}
 }

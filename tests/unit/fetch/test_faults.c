@@ -377,6 +377,34 @@ Test(faults, prefetch_alone_finds_an_endpoint_that_is_back)
 	stop();
 }
 
+Test(faults, of_one_store_do_not_touch_another)
+{
+	start(10, 300000);
+	struct store *other = NULL;
+	cr_assert_eq(memory_store_create("mem://other", "", &other), 0);
+	cr_assert_eq(memory_store_put_pattern(other, "b", MIB, 9, "\"b\""), 0);
+	struct object *b = object_create(other, "b", "\"b\"", MIB, 0);
+	struct wanted down;
+	struct wanted fine;
+	fail(0, 10, -EIO, STORE_UNREACHABLE, 0);
+	want(&down, 0, BLOCK, true);
+	wanted_submit(&down);
+	while (memory_store_count(fixture.store, 'g') < 5) {
+		clock_advance_ms(50);
+		sleep_ms(2);
+	}
+	wanted_init(&fine, &fixture, b, 9, 0, BLOCK, false);
+	wanted_submit(&fine);
+	cr_expect_eq(wanted_wait(&fine), 0);
+	cr_expect_not(wanted_is_done(&down));
+	cr_expect_eq(wanted_wait_moving(&down, 50), 0);
+	fetch_destroy(fixture.fetch);
+	fixture.fetch = NULL;
+	object_unref(b);
+	store_destroy(other);
+	stop();
+}
+
 Test(faults, a_stop_answers_what_waits_for_an_endpoint_that_is_down)
 {
 	start(10, 300000);
