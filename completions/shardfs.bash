@@ -8,7 +8,7 @@ _shardfs()
 
 	case $prev in
 	--cache-dir | --env-file | --ca-bundle | --sse-c-key-file | \
-		--log-file | --price-table)
+		--log-file | --metrics-file | --price-table)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

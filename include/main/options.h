@@ -52,6 +52,7 @@ struct options {
 	bool allow_other;
 	int log_level; /* Of enum log_level. */
 	char *log_file;
+	char *metrics_file;
 };
 
 /* The defaults of the table; uid and gid are the caller's. */

@@ -258,6 +258,9 @@ static int cat_url(const struct client *client, const char *url,
 	if (error == 0) {
 		return STATUS_DONE;
 	}
+	if (writing && error == -EPIPE) {
+		return STATUS_FAILED; /* As `cat | head`: nothing to say. */
+	}
 	if (writing) {
 		return command_fail(
 				STATUS_FAILED, "stdout: %s", strerror(-error));

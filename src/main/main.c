@@ -25,6 +25,7 @@
 #include "store/open.h"
 
 #define MESSAGE_SIZE 2048
+#define PERSON_TIMEOUT_MS 20000
 #define DEFAULT_PATH                                                           \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -165,6 +166,16 @@ static int parse_with_config(struct command *command, const char *path)
 	return parse(command);
 }
 
+/* A person who waits gives up sooner than a job, unless told otherwise. */
+static int parse_for_person(struct command *command)
+{
+	options_finish(&command->options);
+	options_init(&command->options);
+	command->options.timeout_ms = PERSON_TIMEOUT_MS;
+	arguments_finish(&command->arguments);
+	return parse(command);
+}
+
 static bool has_config(const struct command *command)
 {
 	const struct arguments *arguments = &command->arguments;
@@ -262,7 +273,11 @@ static int run(struct command *command)
 	if (!command->helper && arguments->word_count > 0 &&
 			source_args_kind(arguments->words[0]) ==
 					SOURCE_SUBCOMMAND) {
-		return run_subcommand(arguments, &command->options);
+		return parse_for_person(command) == 0
+				       ? run_subcommand(arguments,
+							 &command->options)
+				       : command_fail(STATUS_USAGE, "%s",
+							 command->message);
 	}
 	return run_mount(command);
 }

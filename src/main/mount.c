@@ -13,9 +13,11 @@
 #include "main/background.h"
 #include "main/commands.h"
 #include "main/defaults.h"
+#include "main/metrics_file.h"
 #include "main/mount_check.h"
 #include "main/options.h"
 #include "mount_private.h"
+#include "store/store.h"
 #include "stream/stream.h"
 #include "tree/tree.h"
 
@@ -27,6 +29,7 @@
 #define FRONT_THREADS 16
 /* For what the cache still has to write at the end. */
 #define FLUSH_MS 3000
+#define METRICS_MS 15000
 
 static int open_log(struct mount *mount)
 {
@@ -196,12 +199,49 @@ static int open_front(struct mount *mount)
 			sizeof(mount->message));
 }
 
+static int open_metrics(struct mount *mount)
+{
+	const struct metrics_file_settings settings = {
+			.path = mount->plan->options->metrics_file,
+			.interval_ms = METRICS_MS,
+			.render = mount_render_metrics,
+			.context = mount,
+	};
+
+	if (settings.path == NULL) {
+		return 0;
+	}
+	int error = metrics_file_create(&settings, &mount->metrics);
+
+	if (error != 0) {
+		(void)snprintf(mount->message, sizeof(mount->message),
+				"metrics_file %s: %s", settings.path,
+				strerror(-error));
+	}
+	return error;
+}
+
+static void describe(struct mount *mount)
+{
+	struct strbuf text;
+
+	strbuf_init(&text, MOUNT_MESSAGE_SIZE);
+	if (store_describe(mount->client.store, &text) == 0) {
+		log_info("starting version=%s source=%s %s", SHARDFS_VERSION,
+				mount->plan->source, text.text);
+	}
+	strbuf_finish(&text);
+	if (mount->plan->verbose && mount->plan->foreground) {
+		client_describe(&mount->client);
+	}
+}
+
 /* Bottom up; the probe comes before the mount point is taken. */
 static int open_all(struct mount *mount)
 {
 	int (*const steps[])(struct mount *) = {check_place, read_prices,
 			open_cache, open_tree, mount_probe, open_streams,
-			open_front};
+			open_metrics, open_front};
 	int error = open_log(mount);
 
 	if (error != 0) {
@@ -210,8 +250,8 @@ static int open_all(struct mount *mount)
 	error = client_open(mount->plan->source, mount->plan->options,
 			&mount->counters, &mount->client, mount->message,
 			sizeof(mount->message));
-	if (error == 0 && mount->plan->verbose && mount->plan->foreground) {
-		client_describe(&mount->client);
+	if (error == 0) {
+		describe(mount);
 	}
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		if (error != 0) {
@@ -226,6 +266,7 @@ static int open_all(struct mount *mount)
 static void close_all(struct mount *mount)
 {
 	front_destroy(mount->front);
+	metrics_file_destroy(mount->metrics);
 	stream_set_destroy(mount->streams);
 	tree_destroy(mount->tree);
 	if (mount->client.fetch != NULL) {

@@ -142,11 +142,11 @@ void mount_fault_text(enum mount_fault fault,
 		break;
 	case MOUNT_FAULT_UNREACHABLE:
 		remedy = "the store does not answer; check endpoint_url, "
-			 "network and proxy, or wait for it with mount_wait";
+			 "network and proxy";
 		break;
 	case MOUNT_FAULT_OTHER:
 	case MOUNT_FAULT_NONE:
-		remedy = "the store refused to list it";
+		remedy = "the store refused the request";
 		break;
 	}
 	(void)snprintf(message, message_size, "%s: %s (%s); %s", facts->source,

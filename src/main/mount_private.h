@@ -26,6 +26,7 @@ struct mount {
 	struct tree *tree;
 	struct stream_set *streams;
 	struct front *front;
+	struct metrics_file *metrics; /* NULL: not asked for. */
 	uint64_t memory_bytes;
 	uint64_t started_ms;
 	struct strbuf odd; /* What the second line says, joined by "; ". */

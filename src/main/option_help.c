@@ -30,24 +30,25 @@ static const char head[] =
 #define COLUMN 28
 #define WIDTH 80
 
-/* Appends `text`, which begins at `column`, in lines of WIDTH. */
-static void add_wrapped(struct strbuf *out, const char *text, size_t column)
+/* Appends the words of `text` from COLUMN on, in lines of WIDTH. */
+static void add_wrapped(struct strbuf *out, const char *text)
 {
+	size_t column = COLUMN;
+
 	while (*text != '\0') {
 		size_t word = strcspn(text, " ");
 
-		if (column + word + 1 > WIDTH) {
+		if (column + 1 + word > WIDTH) {
 			(void)strbuf_printf(out, "\n%*s", COLUMN, "");
 			column = COLUMN;
-		}
-		(void)strbuf_add(out, text, word);
-		text += word;
-		column += word;
-		if (*text == ' ') {
+		} else if (column > COLUMN) {
 			(void)strbuf_add_char(out, ' ');
-			text++;
 			column++;
 		}
+		(void)strbuf_add(out, text, word);
+		column += word;
+		text += word;
+		text += *text == ' ';
 	}
 }
 
@@ -71,7 +72,7 @@ static void add_entry(struct strbuf *out, const struct option_entry *entry)
 	if (strlen(spelling) >= COLUMN) {
 		(void)strbuf_printf(out, "\n%*s", COLUMN, "");
 	}
-	add_wrapped(out, text, COLUMN);
+	add_wrapped(out, text);
 	(void)strbuf_add_char(out, '\n');
 }
 

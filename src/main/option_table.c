@@ -146,8 +146,9 @@ const struct option_entry option_table[] = {
 		{"metrics_listen", OPTION_LATER, "WHERE", "off",
 				"serve Prometheus text on a port or socket",
 				NOWHERE},
-		{"metrics_file", OPTION_LATER, "FILE", "off",
-				"write Prometheus text every 15 s", NOWHERE},
+		{"metrics_file", OPTION_PATH, "FILE", "off",
+				"write Prometheus text every 15 s",
+				AT(metrics_file)},
 };
 const size_t option_table_count =
 		sizeof(option_table) / sizeof(option_table[0]);
