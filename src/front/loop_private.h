@@ -11,6 +11,7 @@ struct fuse_session;
  * descriptor of its own if `clone_fd`. libfuse changed this call in 3.12:
  * the build takes loop_312.c or loop_310.c. 0 or a negative errno.
  */
-int loop_run(struct fuse_session *session, size_t thread_count, bool clone_fd);
+int loop_serve(struct fuse_session *session, size_t thread_count,
+		bool clone_fd);
 
 #endif

@@ -201,7 +201,7 @@ static int serve(struct front *front)
 	}
 	if (error == 0) {
 		/* Who was given a descriptor may be unable to open another. */
-		error = loop_run(front->session, front->settings.thread_count,
+		error = loop_serve(front->session, front->settings.thread_count,
 				front->mounted_here);
 	}
 	return error;
