@@ -8,11 +8,13 @@
 #include <time.h>
 
 #include "attr_private.h"
+#include "device_private.h"
 #include "files_private.h"
 #include "front/front.h"
 #include "housekeeper_private.h"
 #include "interrupts_private.h"
 #include "park_private.h"
+#include "ready_private.h"
 #include "signals_private.h"
 
 struct fuse_lowlevel_ops;
@@ -24,13 +26,16 @@ struct front {
 	struct attr_style style;
 	struct fuse_session *session;
 	bool mounted_here; /* False: the caller of /dev/fd/N has mounted. */
-	int64_t started;   /* Wall clock, seconds. */
+	bool device_known;
+	struct device device;
+	int64_t started; /* Wall clock, seconds. */
 
 	struct files files;
 	struct parking parking;
 	struct interrupts interrupts;
 	struct housekeeper housekeeper;
 	struct signals signals;
+	struct ready ready;
 	atomic_bool stopped; /* on_stop was called. */
 };
 

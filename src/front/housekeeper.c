@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "device_private.h"
 #include "front_private.h"
 #include "readahead_private.h"
 #include "stream/stream.h"
@@ -26,7 +25,7 @@ struct housekeeper_entry {
 
 /* What to do next, taken under the lock and done without it. */
 struct housekeeper_work {
-	bool initialized;
+	bool ready;
 	bool ended;
 	struct housekeeper_entry *entry;
 };
@@ -56,10 +55,10 @@ void housekeeper_finish(struct housekeeper *housekeeper)
 	(void)pthread_mutex_destroy(&housekeeper->lock);
 }
 
-void housekeeper_note_init(struct housekeeper *housekeeper)
+void housekeeper_note_ready(struct housekeeper *housekeeper)
 {
 	LOCK_SCOPE(&housekeeper->lock);
-	housekeeper->initialized = true;
+	housekeeper->ready = true;
 	(void)pthread_cond_signal(&housekeeper->changed);
 }
 
@@ -102,25 +101,22 @@ static void tune_readahead(struct housekeeper *housekeeper)
 		return;
 	}
 	housekeeper->readahead_works =
-			readahead_set(&housekeeper->device, wanted);
+			readahead_set(&housekeeper->front->device, wanted);
 	housekeeper->readahead_kib = wanted;
 }
 
 static void begin_service(struct housekeeper *housekeeper)
 {
-	const struct front_settings *settings = &housekeeper->front->settings;
+	const struct front *front = housekeeper->front;
 
-	/* Who mounted through /dev/fd/N knows where; we do not. */
-	if (housekeeper->front->mounted_here &&
-			device_read(settings->mountpoint,
-					&housekeeper->device) == 0) {
+	if (front->device_known) {
 		housekeeper->readahead_kib = READAHEAD_LARGE_KIB;
 		housekeeper->readahead_works = readahead_set(
-				&housekeeper->device, READAHEAD_LARGE_KIB);
+				&front->device, READAHEAD_LARGE_KIB);
 	}
 	log_debug("mounted readahead_set=%d", housekeeper->readahead_works);
-	if (settings->on_ready != NULL) {
-		settings->on_ready(settings->context);
+	if (front->settings.on_ready != NULL) {
+		front->settings.on_ready(front->settings.context);
 	}
 }
 
@@ -138,7 +134,7 @@ static void tell_kernel(
 
 static bool has_work_locked(const struct housekeeper *housekeeper)
 {
-	return housekeeper->ended || housekeeper->initialized ||
+	return housekeeper->ended || housekeeper->ready ||
 	       housekeeper->entries != NULL;
 }
 
@@ -156,9 +152,9 @@ static struct housekeeper_work wait_for_work(struct housekeeper *housekeeper)
 				&housekeeper->lock, &deadline);
 	}
 	work.ended = housekeeper->ended;
-	work.initialized = housekeeper->initialized;
+	work.ready = housekeeper->ready;
 	work.entry = housekeeper->entries;
-	housekeeper->initialized = false;
+	housekeeper->ready = false;
 	if (work.entry != NULL) {
 		DL_DELETE(housekeeper->entries, work.entry);
 		housekeeper->entry_count--;
@@ -172,7 +168,7 @@ static void *run(void *context)
 
 	for (;;) {
 		struct housekeeper_work work = wait_for_work(housekeeper);
-		if (work.initialized && !work.ended) {
+		if (work.ready && !work.ended) {
 			begin_service(housekeeper);
 		}
 		if (work.entry != NULL) {

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device_private.h"
-
 struct front;
 struct housekeeper_entry;
 
@@ -25,11 +23,10 @@ struct housekeeper {
 	/* Guarded by `lock`. */
 	struct housekeeper_entry *entries;
 	size_t entry_count;
-	bool initialized; /* INIT came, on_ready was not called yet. */
+	bool ready; /* The mount answers; on_ready was not called yet. */
 	bool ended;
 	/* Housekeeper thread only. */
 	bool readahead_works;
-	struct device device;
 	unsigned readahead_kib;
 };
 
@@ -38,8 +35,8 @@ int housekeeper_start(struct housekeeper *housekeeper);
 void housekeeper_stop(struct housekeeper *housekeeper);
 void housekeeper_finish(struct housekeeper *housekeeper);
 
-/* INIT is being answered: sets the read-ahead and calls on_ready. */
-void housekeeper_note_init(struct housekeeper *housekeeper);
+/* The mount answers: sets the read-ahead and calls on_ready. */
+void housekeeper_note_ready(struct housekeeper *housekeeper);
 
 /* The kernel is to forget this name. Takes over `name`. Never waits; beyond a
  * limit it is dropped, since open() of a stale inode makes the kernel look

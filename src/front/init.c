@@ -38,5 +38,9 @@ void ops_init(void *userdata, struct fuse_conn_info *connection)
 	if (connection->max_write > REQUEST_BYTES) {
 		connection->max_write = REQUEST_BYTES;
 	}
-	housekeeper_note_init(&front->housekeeper);
+	/* Where we do not know the mount point, this is as near as we can
+	 * tell. */
+	if (!front->mounted_here) {
+		housekeeper_note_ready(&front->housekeeper);
+	}
 }

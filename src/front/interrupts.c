@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/workers.h"
 #include "front_private.h"
 #include "park_private.h"
@@ -82,20 +83,19 @@ static bool caller_is_killed(pid_t pid)
 	return interrupts_status_says_killed(status);
 }
 
-/* Looks once at every interrupted request; false when there is none. */
-static bool look(struct parking *parking)
+/* Looks once at every request whose caller may have been killed. */
+static void look(struct parking *parking)
 {
 	struct park_suspect suspects[SUSPECTS_AT_ONCE];
+	uint64_t before_ms = clock_monotonic_ms() - LOOK_AGAIN_MS;
 	uint64_t after = 0;
-	bool any = false;
 
 	for (;;) {
-		size_t count = park_list_interrupted(
-				parking, after, suspects, SUSPECTS_AT_ONCE);
+		size_t count = park_list_suspects(parking, after, before_ms,
+				suspects, SUSPECTS_AT_ONCE);
 		if (count == 0) {
-			return any;
+			return;
 		}
-		any = true;
 		for (size_t i = 0; i < count; i++) {
 			if (caller_is_killed(suspects[i].pid)) {
 				park_answer_killed(parking, suspects[i].serial);
@@ -105,8 +105,8 @@ static bool look(struct parking *parking)
 	}
 }
 
-/* Waits for the next signal, or for a second while some request is watched.
- * False at the end. */
+/* Waits for the next signal, and no longer than a second while some request is
+ * parked. False at the end. */
 static bool wait_for_work(struct interrupts *interrupts, bool watching)
 {
 	struct timespec deadline = front_deadline(
@@ -128,7 +128,8 @@ static void *run(void *context)
 	bool watching = false;
 
 	while (wait_for_work(interrupts, watching)) {
-		watching = look(interrupts->parking);
+		look(interrupts->parking);
+		watching = park_keep_watching(interrupts->parking);
 	}
 	return NULL;
 }

@@ -8,11 +8,13 @@
 struct parking;
 
 /*
- * A killed job ends even while the store is silent: a parked request whose
- * caller got a signal is looked at then and every second after, and answered
- * EINTR when its caller has SIGKILL pending. The kernel tells of any signal,
- * and only once for a request. Other signals cancel nothing: the data will
- * come, and others may wait for it too.
+ * A killed job ends even while the store is silent: a parked request is looked
+ * at when the kernel tells that a signal came for its caller, and every second
+ * once it has waited for one, since the kernel tells only once, and never of
+ * direct reads. It is answered EINTR when its caller has SIGKILL pending.
+ * Other signals cancel nothing: the data will come, and others may wait for
+ * it too. A page that is lost with a killed reader's read-ahead is asked for
+ * again by whoever else waits for it.
  */
 struct interrupts {
 	struct parking *parking; /* Borrowed. */
@@ -30,7 +32,8 @@ int interrupts_start(struct interrupts *interrupts);
 void interrupts_stop(struct interrupts *interrupts);
 void interrupts_finish(struct interrupts *interrupts);
 
-/* A parked request was interrupted. Any thread, never waits. */
+/* A parked request was interrupted, or the first one was parked. Any thread,
+ * never waits. */
 void interrupts_note(struct interrupts *interrupts);
 
 /* Whether the text of /proc/PID/status shows SIGKILL as pending, for the

@@ -4,8 +4,7 @@
 
 /* There is no limit of threads here; handlers do not wait for the network, so
  * that few are made. Those beyond `thread_count` end when they are idle. */
-int loop_serve(struct fuse_session *session, size_t thread_count,
-		bool clone_fd)
+int loop_serve(struct fuse_session *session, size_t thread_count, bool clone_fd)
 {
 	struct fuse_loop_config config = {
 			.clone_fd = clone_fd,

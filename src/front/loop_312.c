@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <fuse_lowlevel.h>
 
-int loop_serve(struct fuse_session *session, size_t thread_count,
-		bool clone_fd)
+int loop_serve(struct fuse_session *session, size_t thread_count, bool clone_fd)
 {
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
 

@@ -7,6 +7,7 @@
 #include <utlist.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "front_private.h"
 
 #define SPARE_MAX 256
@@ -122,11 +123,19 @@ static void on_interrupt(fuse_req_t req, void *data)
 static void settle(struct parked *parked)
 {
 	struct parking *parking = &parked->front->parking;
+	struct front *front = parked->front;
 	enum park_state expected = PARK_STARTING;
+	bool first;
+	parked->parked_ms = clock_monotonic_ms();
 	{
 		LOCK_SCOPE(&parking->lock);
 		parked->serial = ++parking->last_serial;
 		DL_APPEND(parking->list, parked);
+		first = !parking->watched;
+		parking->watched = true;
+	}
+	if (first) {
+		interrupts_note(&front->interrupts);
 	}
 	/* While it is STARTING nobody else answers: `req` is alive. A signal
 	 * that came before this is reported inside the call. */
@@ -174,8 +183,8 @@ bool park_note_interrupt(struct parking *parking, const void *req)
 	return false;
 }
 
-size_t park_list_interrupted(struct parking *parking, uint64_t after,
-		struct park_suspect *out, size_t count)
+size_t park_list_suspects(struct parking *parking, uint64_t after,
+		uint64_t before_ms, struct park_suspect *out, size_t count)
 {
 	struct parked *parked;
 	size_t found = 0;
@@ -185,7 +194,9 @@ size_t park_list_interrupted(struct parking *parking, uint64_t after,
 		if (found == count) {
 			break;
 		}
-		if (parked->interrupted && parked->serial > after) {
+		bool suspect = parked->interrupted ||
+			       parked->parked_ms < before_ms;
+		if (suspect && parked->serial > after) {
 			out[found++] = (struct park_suspect){
 					.serial = parked->serial,
 					.pid = parked->pid,
@@ -193,6 +204,13 @@ size_t park_list_interrupted(struct parking *parking, uint64_t after,
 		}
 	}
 	return found;
+}
+
+bool park_keep_watching(struct parking *parking)
+{
+	LOCK_SCOPE(&parking->lock);
+	parking->watched = parking->list != NULL;
+	return parking->watched;
 }
 
 void park_answer_killed(struct parking *parking, uint64_t serial)

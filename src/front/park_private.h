@@ -58,8 +58,9 @@ struct parked {
 	} u;
 	_Atomic enum park_state state;
 	/* Guarded by the parking's lock. */
-	uint64_t serial;  /* Rises along the list. */
-	bool interrupted; /* The kernel said that a signal came. */
+	uint64_t serial;    /* Rises along the list. */
+	uint64_t parked_ms; /* Since then. */
+	bool interrupted;   /* The kernel said that a signal came. */
 	struct parked *prev, *next;
 };
 
@@ -72,6 +73,7 @@ struct parking {
 	size_t spare_count;
 	size_t taken_count;
 	uint64_t last_serial;
+	bool watched; /* Somebody looks at the list until it is empty. */
 	bool closed;
 };
 
@@ -110,9 +112,13 @@ struct park_suspect {
 	uint64_t serial;
 	pid_t pid;
 };
-/* Interrupted requests with a serial above `after`: at most `count`. */
-size_t park_list_interrupted(struct parking *parking, uint64_t after,
-		struct park_suspect *out, size_t count);
+/* Requests with a serial above `after` that were interrupted or wait since
+ * before `before_ms`: at most `count`. */
+size_t park_list_suspects(struct parking *parking, uint64_t after,
+		uint64_t before_ms, struct park_suspect *out, size_t count);
+/* Whether any request is parked; if not, the next one wakes
+ * the watcher. */
+bool park_keep_watching(struct parking *parking);
 /* Answers EINTR, if that request still waits. */
 void park_answer_killed(struct parking *parking, uint64_t serial);
 

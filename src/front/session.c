@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <fuse_lowlevel.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -17,6 +15,7 @@
 #include "loop_private.h"
 #include "ops_private.h"
 #include "options_private.h"
+#include "unmount_private.h"
 
 #define LOG_MODULE "front"
 #define FD_MOUNTPOINT "/dev/fd/"
@@ -147,6 +146,9 @@ static int mount_session(
 		return error;
 	}
 	fuse_set_log_func(on_fuse_log);
+	front->device_known = front->mounted_here &&
+			      device_read(front->settings.mountpoint,
+					      &front->device) == 0;
 	return 0;
 }
 
@@ -172,21 +174,27 @@ int front_create(const struct front_settings *settings,
 	return 0;
 }
 
-/*
- * Root takes the mount away and ends the connection in one go: what is still
- * queued fails, and no thread of ours can wait for an answer that nobody
- * gives any more. libfuse then finds the connection ended and unmounts nothing
- * twice, which would hit what lies under our mount point.
- */
-static void abort_connection(struct front *front)
+/* Whether what is mounted there is ours: after fusermount3 -u there is nothing
+ * or what lies below, after an abort of the connection still our mount. */
+static bool is_mounted(const struct front *front)
 {
-	struct pollfd device = {.fd = fuse_session_fd(front->session)};
+	struct device device;
 
-	if (!front->mounted_here || poll(&device, 1, 0) != 0) {
-		return; /* An error on the device: it is unmounted. */
+	return front->device_known &&
+	       device_read(front->settings.mountpoint, &device) == 0 &&
+	       device.major == front->device.major &&
+	       device.minor == front->device.minor;
+}
+
+static void take_mount_away(struct front *front)
+{
+	if (!is_mounted(front)) {
+		return;
 	}
-	/* Without the right to: fuse_session_unmount() asks fusermount3. */
-	(void)umount2(front->settings.mountpoint, MNT_FORCE | MNT_DETACH);
+	int error = unmount_lazily(front->settings.mountpoint);
+	if (error != 0) {
+		log_warn("cannot unmount error=%s", strerror(-error));
+	}
 }
 
 static int serve(struct front *front)
@@ -198,6 +206,9 @@ static int serve(struct front *front)
 	}
 	if (error == 0) {
 		error = signals_start(&front->signals);
+	}
+	if (error == 0 && front->mounted_here) {
+		error = ready_start(&front->ready, front);
 	}
 	if (error == 0) {
 		/* Who was given a descriptor may be unable to open another. */
@@ -213,12 +224,14 @@ int front_run(struct front *front)
 
 	signals_stop(&front->signals);
 	front_stop_readers(front);
+	take_mount_away(front);
 	/* Completions use the session and the files. */
 	(void)parking_wait_empty(&front->parking, FRONT_FOREVER_MS);
-	abort_connection(front);
 	housekeeper_stop(&front->housekeeper);
 	interrupts_stop(&front->interrupts);
+	/* Closes the device; there is no mount left for it to take away. */
 	fuse_session_unmount(front->session);
+	ready_join(&front->ready);
 	return error;
 }
 
