@@ -236,30 +236,34 @@ static void describe(struct mount *mount)
 	}
 }
 
-/* Bottom up; the probe comes before the mount point is taken. */
-static int open_all(struct mount *mount)
+static int open_client(struct mount *mount)
 {
-	int (*const steps[])(struct mount *) = {check_place, read_prices,
-			open_cache, open_tree, mount_probe, open_streams,
-			open_metrics, open_front};
-	int error = open_log(mount);
-
-	if (error != 0) {
-		return error;
-	}
-	error = client_open(mount->plan->source, mount->plan->options,
+	int error = client_open(mount->plan->source, mount->plan->options,
 			&mount->counters, &mount->client, mount->message,
 			sizeof(mount->message));
+
 	if (error == 0) {
 		describe(mount);
 	}
+	return error;
+}
+
+/* Checks first, without threads; then bottom up, and the probe before the
+ * mount point is taken. */
+static int open_all(struct mount *mount)
+{
+	int (*const steps[])(struct mount *) = {open_log, check_place,
+			read_prices, open_client, open_cache, open_tree,
+			mount_probe, open_streams, open_metrics, open_front};
+
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		int error = steps[i](mount);
+
 		if (error != 0) {
 			return error;
 		}
-		error = steps[i](mount);
 	}
-	return error;
+	return 0;
 }
 
 /* Top down. Each destroy takes NULL for a room that was never opened. */

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@
 #include "main/mountinfo.h"
 #include "main/text_file.h"
 
+/* How long a mount in the way may take to answer. */
+#define ASK_MS 5000
 #define FUSE_CONF_LIMIT ((size_t)1 << 16)
 
 bool mount_check_is_descriptor(const char *mountpoint)
@@ -55,14 +59,43 @@ static int unmount_lazily(const char *mountpoint)
 	return errno == EPERM ? unmount_by_helper(mountpoint) : -errno;
 }
 
-/* Called for a mount of shardfs only: its root is answered from the daemon's
- * memory, and at once with ENOTCONN when there is no daemon any more. */
+/*
+ * Whether nobody serves the mount any more: then its root is ENOTCONN at once.
+ * A process of its own asks, since a daemon that hangs would hold it. Called
+ * before any thread exists.
+ */
+static bool is_dead(const char *mountpoint)
+{
+	struct stat status;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		return false;
+	}
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(stat(mountpoint, &status) != 0 && errno == ENOTCONN);
+	}
+	(void)close(ends[1]);
+	struct pollfd wait = {.fd = ends[0], .events = POLLIN};
+	int result = 0;
+
+	/* The pipe ends with the child, which may not even be killable. */
+	bool ended = child > 0 && poll(&wait, 1, ASK_MS) == 1;
+
+	(void)close(ends[0]);
+	if (child > 0 && !ended) {
+		(void)kill(child, SIGKILL);
+	}
+	return ended && waitpid(child, &result, 0) == child &&
+	       WIFEXITED(result) && WEXITSTATUS(result) == 1;
+}
+
 static int take_over(const char *mountpoint, const char *source, char *message,
 		size_t message_size)
 {
-	struct stat status;
-
-	if (stat(mountpoint, &status) == 0 || errno != ENOTCONN) {
+	if (!is_dead(mountpoint)) {
 		(void)snprintf(message, message_size,
 				"%s: already a mount of shardfs (%s); unmount "
 				"it first: fusermount3 -u %s",
