@@ -141,8 +141,8 @@ void mount_fault_text(enum mount_fault fault,
 		remedy = "the bucket is in another region; give it with region";
 		break;
 	case MOUNT_FAULT_UNREACHABLE:
-		remedy = "the store does not answer; check endpoint_url, "
-			 "network and proxy";
+		remedy = "the store cannot be reached or does not answer; "
+			 "check endpoint_url, network and proxy";
 		break;
 	case MOUNT_FAULT_OTHER:
 	case MOUNT_FAULT_NONE:
