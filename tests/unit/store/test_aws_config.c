@@ -155,7 +155,8 @@ Test(aws_config, session_tokens_may_be_long)
 {
 	const size_t size = 20000;
 	char *text = malloc(size + 100);
-	const int start = sprintf(text, "[default]\naws_session_token = ");
+	strcpy(text, "[default]\naws_session_token = ");
+	const size_t start = strlen(text);
 	memset(text + start, 'T', size);
 	strcpy(text + start + size, "\nregion = a\n");
 	read_as(AWS_FILE_CREDENTIALS, "default", text);
