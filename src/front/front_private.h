@@ -9,6 +9,7 @@
 
 #include "attr_private.h"
 #include "device_private.h"
+#include "dirs_private.h"
 #include "files_private.h"
 #include "front/front.h"
 #include "housekeeper_private.h"
@@ -31,6 +32,7 @@ struct front {
 	int64_t started; /* Wall clock, seconds. */
 
 	struct files files;
+	struct dirs dirs;
 	struct parking parking;
 	struct interrupts interrupts;
 	struct housekeeper housekeeper;

@@ -40,27 +40,39 @@ struct dir_item {
 	bool counted;
 };
 
-static struct tree_dir *dir_of(const struct fuse_file_info *info)
+/* NULL for the control directory. */
+static struct front_dir *handle_of(const struct fuse_file_info *info)
 {
-	return (struct tree_dir *)(uintptr_t)info->fh;
+	return (struct front_dir *)(uintptr_t)info->fh;
+}
+
+static void answer_opendir(
+		struct front *front, fuse_req_t req, struct tree_dir *dir)
+{
+	struct front_dir *handle = dirs_open(&front->dirs, dir);
+	struct fuse_file_info info = {.fh = (uint64_t)(uintptr_t)handle};
+
+	if (handle == NULL) {
+		tree_dir_close(dir);
+		(void)fuse_reply_err(req, ENOMEM); /* Nobody waits otherwise. */
+		return;
+	}
+	/* Without an answer taken there is no RELEASEDIR. */
+	if (fuse_reply_open(req, &info) != 0) {
+		dirs_close(&front->dirs, handle);
+	}
 }
 
 static void finish_opendir(struct parked *parked, bool answer)
 {
 	struct tree_opendir *opendir = &parked->u.opendir;
-	struct fuse_file_info info = {
-			.fh = (uint64_t)(uintptr_t)opendir->dir,
-	};
-	bool taken = false;
 
-	if (answer && opendir->error != 0) {
+	if (answer && opendir->error == 0) {
+		answer_opendir(parked->front, parked->req, opendir->dir);
+	} else if (answer) {
 		/* Nobody waits if this fails. */
 		(void)fuse_reply_err(parked->req, -opendir->error);
-	} else if (answer) {
-		taken = fuse_reply_open(parked->req, &info) == 0;
-	}
-	/* Without an answer taken there is no RELEASEDIR. */
-	if (opendir->error == 0 && !taken) {
+	} else if (opendir->error == 0) {
 		tree_dir_close(opendir->dir);
 	}
 }
@@ -226,10 +238,11 @@ static void answer_entries(struct dir_reply *reply, uint64_t first)
 static void read_entries(fuse_req_t req, fuse_ino_t inode, size_t size,
 		off_t offset, const struct fuse_file_info *info, bool plus)
 {
+	const struct front_dir *handle = handle_of(info);
 	struct dir_reply reply = {
 			.req = req,
 			.front = fuse_req_userdata(req),
-			.dir = dir_of(info),
+			.dir = handle == NULL ? NULL : dirs_listing(handle),
 			.inode = inode,
 			.plus = plus,
 			.size = size < REPLY_BYTES_MAX ? size : REPLY_BYTES_MAX,
@@ -261,10 +274,11 @@ void ops_readdirplus(fuse_req_t req, fuse_ino_t inode, size_t size,
 void ops_releasedir(
 		fuse_req_t req, fuse_ino_t inode, struct fuse_file_info *info)
 {
-	struct tree_dir *dir = dir_of(info);
+	struct front *front = fuse_req_userdata(req);
+	struct front_dir *handle = handle_of(info);
 
-	if (dir != NULL) {
-		tree_dir_close(dir);
+	if (handle != NULL) {
+		dirs_close(&front->dirs, handle);
 	}
 	(void)fuse_reply_err(req, 0); /* The kernel does not wait for it. */
 }

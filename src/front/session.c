@@ -96,6 +96,7 @@ static struct front *make_front(const struct front_settings *settings)
 	atomic_init(&front->stopped, false);
 	files_init(&front->files, settings->tree, settings->streams,
 			settings->counters);
+	dirs_init(&front->dirs);
 	parking_init(&front->parking);
 	interrupts_init(&front->interrupts, &front->parking);
 	housekeeper_init(&front->housekeeper, front);
@@ -248,6 +249,7 @@ void front_destroy(struct front *front)
 	housekeeper_finish(&front->housekeeper);
 	interrupts_finish(&front->interrupts);
 	parking_finish(&front->parking);
+	dirs_finish(&front->dirs);
 	files_finish(&front->files);
 	free((char *)front->settings.source);
 	free((char *)front->settings.mountpoint);

@@ -218,3 +218,9 @@ Test(dir, the_control_directory_lists_its_files_and_is_not_listed)
 	cr_expect_null(strstr(names, "shardfs"));
 	release_dir(1, handle);
 }
+
+Test(dir, a_handle_that_the_kernel_does_not_release_is_closed_at_the_end)
+{
+	(void)open_dir(FAKE_DIR);
+	cr_expect_eq(fakes.open_dirs, 1);
+}
