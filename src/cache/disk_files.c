@@ -96,7 +96,9 @@ static int revalidate(struct disk_object *object, int fd, bool create)
 				tier->reader, &object->identity, &row);
 	}
 	if (error == -ENOENT && create) {
-		return -EAGAIN; /* Evicted since its row was made. */
+		/* Evicted since its row was made: it needs another. */
+		(void)disk_object_load(object, &row); /* There are none. */
+		return -EAGAIN;
 	}
 	if (error != 0 && error != -ENOENT) {
 		return error;

@@ -93,22 +93,56 @@ static int write_pinned(struct disk_object *object, int fd, uint64_t first,
 	return error;
 }
 
-static int write_held(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers, uint64_t *out_lost)
+/* The file, and the chunks kept from being evicted. */
+static int hold_chunks(struct disk_object *object, uint64_t first, size_t count,
+		int *out_fd)
 {
-	int fd = -1;
-	*out_lost = total_charge(object, first, count);
-	int error = disk_files_acquire(object, true, &fd);
+	int error = disk_files_acquire(object, true, out_fd);
+	if (error == 0) {
+		error = disk_object_pin(object, first, count);
+		if (error != 0) {
+			disk_files_release(object);
+		}
+	}
+	return error;
+}
+
+static int store_once(struct disk_object *object, uint64_t first, size_t count,
+		void *const *buffers)
+{
+	struct disk_tier *tier = object->tier;
+	uint64_t bytes = total_charge(object, first, count);
+	int error = disk_grant_take(object, first, count, bytes);
 	if (error != 0) {
 		return error;
 	}
-	error = disk_object_pin(object, first, count);
-	if (error == 0) {
-		error = write_pinned(
-				object, fd, first, count, buffers, out_lost);
-		disk_object_unpin(object, first, count);
+	int fd = -1;
+	error = hold_chunks(object, first, count, &fd);
+	if (error != 0) {
+		atomic_fetch_add(&tier->remaining, bytes); /* Not used. */
+		return error;
 	}
+	uint64_t lost = 0;
+	error = write_pinned(object, fd, first, count, buffers, &lost);
+	disk_object_unpin(object, first, count);
 	disk_files_release(object);
+	if (error != 0) {
+		disk_grant_recover(object, lost);
+	}
+	return error;
+}
+
+static int store(struct disk_object *object, uint64_t first, size_t count,
+		void *const *buffers)
+{
+	int error = store_once(object, first, count, buffers);
+	if (error == -EMFILE || error == -ENOBUFS) {
+		/* Rows that wait keep their files: let them go first. */
+		(void)disk_tier_flush(object->tier); /* Then it fails again. */
+	}
+	if (error == -EMFILE || error == -ENOBUFS || error == -EAGAIN) {
+		error = store_once(object, first, count, buffers);
+	}
 	return error;
 }
 
@@ -116,30 +150,6 @@ static bool is_disk_trouble(int error)
 {
 	return error != -EAGAIN && error != -EMFILE && error != -ENOBUFS &&
 	       error != -ENOMEM && error != -ESTALE && error != -ENOTSUP;
-}
-
-static int store(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers)
-{
-	uint64_t bytes = total_charge(object, first, count);
-	int error = disk_grant_take(object, first, count, bytes);
-	if (error != 0) {
-		return error;
-	}
-	uint64_t lost = 0;
-	error = write_held(object, first, count, buffers, &lost);
-	if (error == -EMFILE || error == -ENOBUFS) {
-		/* Rows that wait keep their files: let them go first. */
-		(void)disk_tier_flush(object->tier); /* Then it fails again. */
-		if (lost == bytes) {
-			error = write_held(
-					object, first, count, buffers, &lost);
-		}
-	}
-	if (error != 0) {
-		disk_grant_recover(object, lost);
-	}
-	return error;
 }
 
 int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
@@ -173,5 +183,5 @@ int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
 		counters_add(&tier->counters->cache_errors, 1);
 		disk_tier_pause(tier, error);
 	}
-	return error;
+	return error == -EDQUOT ? -ENOSPC : error;
 }
