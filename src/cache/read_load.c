@@ -29,15 +29,6 @@ static uint32_t load_run(struct cache_read *read, size_t first, size_t end)
 	return good;
 }
 
-static void count_loaded(
-		struct cache *cache, const struct cache_read *read, size_t i)
-{
-	counters_add(&cache->counters->cache_hits, 1);
-	counters_add(&cache->counters->bytes_disk,
-			object_block_length(read->object,
-					read_first_block(read) + i));
-}
-
 void read_load(struct cache *cache, struct cache_read *read, uint32_t mask)
 {
 	struct cache_read *done = NULL;
@@ -60,13 +51,14 @@ void read_load(struct cache *cache, struct cache_read *read, uint32_t mask)
 			if (good >> i & 1) {
 				memory_ready(cache->memory, block, true, false);
 				read_wake_locked(read->object, block, 0, &done);
-				count_loaded(cache, read, i);
 			} else if (mask >> i & 1) {
 				block->state = MEMORY_FETCHING;
 			}
 		}
 		submit = read_fetch_locked(cache, read, mask & ~good, &done);
 	}
+	counters_add(&cache->counters->cache_hits,
+			(uint64_t)__builtin_popcount(good));
 	fill_submit(cache, submit);
 	read_deliver(cache, done);
 }

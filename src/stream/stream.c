@@ -20,6 +20,9 @@
 /* Objects up to this are fetched whole, by one request. */
 #define SMALL_BYTES ((uint64_t)4 << 20)
 
+/* Reads of a file between two looks whether all of it is on disk. */
+#define DISK_CHECK_READS 16
+
 struct stream_set {
 	struct stream_settings settings;
 	struct share share;
@@ -45,6 +48,7 @@ struct stream_file {
 	struct detector detector;
 	struct slot slots[DETECTOR_STREAMS];
 	bool whole_asked; /* A small object was asked for. */
+	bool on_disk;	  /* All of it was, when last looked. */
 };
 
 /* What a read is to do before and after it is started. */
@@ -248,10 +252,20 @@ static void decide_whole_locked(
 	file->whole_asked = true;
 }
 
+/* Whether there is nothing to read ahead. Looked at now and then only: it
+ * takes a look at every chunk of the object. */
+static bool is_on_disk_locked(struct stream_file *file)
+{
+	if (file->detector.reads % DISK_CHECK_READS == 1) {
+		file->on_disk = cache_object_disk_bytes(file->object) ==
+				file->size;
+	}
+	return file->on_disk;
+}
+
 static struct decision decide(
 		struct stream_file *file, const struct cache_read *read)
 {
-	bool on_disk = cache_object_disk_bytes(file->object) == file->size;
 	struct decision decision = {.ask = false};
 	LOCK_SCOPE(&file->lock);
 	struct detector_verdict verdict = detect_locked(file, read);
@@ -259,7 +273,7 @@ static struct decision decide(
 	decision.slot = verdict.stream;
 	decision.sequential = verdict.sequential;
 	decision.serial = file->slots[verdict.stream].serial;
-	if (on_disk) {
+	if (is_on_disk_locked(file)) {
 		return decision;
 	}
 	if (file->size <= SMALL_BYTES) {
