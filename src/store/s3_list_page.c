@@ -86,7 +86,7 @@ static int on_whole(struct s3_call *base, const struct net_result *result)
 	}
 	if (unnamed > 0) {
 		counters_add(&base->store->counters->hidden_keys, unnamed);
-		log_info("keys with a NUL are not shown: prefix=%s count=%zu",
+		log_debug("keys with a NUL are not shown: prefix=%s count=%zu",
 				call->prefix, unnamed);
 	}
 	return 0;
