@@ -53,7 +53,8 @@ static struct job *pick_from_locked(struct fetch *fetch,
  * is there to do so. */
 static void offer_probe_locked(struct endpoint *endpoint, uint64_t now_ms)
 {
-	if (endpoint->parked != NULL && endpoint->metadata == NULL &&
+	if (endpoint->health.down && endpoint->parked != NULL &&
+			endpoint->metadata == NULL &&
 			endpoint->queue.counts[QUEUE_DEMAND] == 0 &&
 			health_may_send(&endpoint->health, now_ms)) {
 		job_resume_locked(endpoint->parked);

@@ -275,6 +275,25 @@ Test(ranges, what_was_canceled_is_not_tried_again)
 	stop();
 }
 
+Test(ranges, what_was_canceled_does_not_wait_for_a_verdict)
+{
+	start(1);
+	struct wanted wanted[2];
+	memory_store_fail(fixture.store, "get", 0, 1, -EACCES, STORE_FINAL, 0);
+	memory_store_hold(fixture.store);
+	for (size_t i = 0; i < 2; i++) {
+		want(&wanted[i], i * BLOCK, BLOCK, true);
+	}
+	struct fetch_range *ranges[] = {&wanted[0].range, &wanted[1].range};
+	fetch_ranges_submit(fixture.fetch, ranges, 2);
+	cr_assert_eq(memory_store_wait_held(fixture.store, 1), 0);
+	fetch_range_cancel(fixture.fetch, &wanted[1].range);
+	memory_store_release(fixture.store);
+	cr_expect_eq(wanted_wait(&wanted[0]), -EACCES);
+	cr_expect_eq(wanted_wait(&wanted[1]), -ECANCELED);
+	stop();
+}
+
 Test(ranges, a_promotion_takes_a_cancel_back)
 {
 	start(1);
