@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,13 +111,8 @@ static int to_null(void)
 	return 0;
 }
 
-/* A caller that is killed while it waits takes the unfinished start along. */
-static void enter_child(pid_t parent)
+static void enter_child(void)
 {
-	(void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* A nicety. */
-	if (getppid() != parent) {
-		_exit(REPORT_FAILED);
-	}
 	(void)setsid(); /* A fresh child leads no group: it cannot fail. */
 	if (chdir("/") != 0 || to_null() != 0) {
 		_exit(REPORT_FAILED);
@@ -127,7 +121,6 @@ static void enter_child(pid_t parent)
 
 int background_start(struct background *background, int *out_status)
 {
-	pid_t parent = getpid();
 	int ends[2];
 	int error = 0;
 
@@ -144,7 +137,7 @@ int background_start(struct background *background, int *out_status)
 	}
 	if (child == 0) {
 		(void)close(ends[0]);
-		enter_child(parent);
+		enter_child();
 		*background = (struct background){.pipe = ends[1]};
 		return 0;
 	}
@@ -198,7 +191,6 @@ void background_report(struct background *background, int status,
 		print_lines(report, length);
 		return;
 	}
-	(void)prctl(PR_SET_PDEATHSIG, 0); /* The caller may go now. */
 	send_all(background->pipe, report, length);
 	(void)close(background->pipe);
 	background->pipe = -1;
