@@ -198,6 +198,26 @@ Test(memory, a_written_block_stays_until_it_was_read)
 	finish();
 }
 
+Test(memory, a_written_block_gives_way_to_prefetch_though_unread)
+{
+	void *buffer;
+
+	setup(MEMORY_RESERVE_BLOCKS + 1);
+	add(1, UNWRITTEN);
+	struct memory_block *block = memory_find(memory, &owner, 1);
+	block->unread = true; /* As if fetched ahead. */
+	memory_write_begin(memory, block);
+	memory_write_end(memory, block, true);
+	cr_assert(has(1));
+	cr_assert_eq(memory_take(memory, 1, MEMORY_PREFETCH, &buffer), 0);
+	cr_assert_not(has(1));
+	/* It is only a read from disk: nothing was fetched in vain. */
+	cr_assert_eq(counters_get(&counters.bytes_dropped), 0);
+	memory_fail(memory, memory_insert(memory, &owner, 2, buffer,
+					    MEMORY_FETCHING));
+	finish();
+}
+
 Test(memory, an_owner_without_users_is_given_out_once)
 {
 	setup(4);

@@ -341,6 +341,34 @@ Test(read, without_memory_waits_its_turn_and_holds_nothing)
 	rig_close(&rig, 0);
 }
 
+Test(read, that_would_fit_does_not_overtake_one_that_waits)
+{
+	struct rig rig;
+	struct rig_read held;
+	struct rig_read large;
+	struct rig_read small;
+
+	rig_open(&rig, 20 * BLOCK_SIZE, 100 * MIB, false);
+	cr_assert_eq(rig_start(&rig, &held, 0, MIB), -EINPROGRESS);
+	cr_assert_eq(rig_start(&rig, &large, MIB, MIB), -EINPROGRESS);
+	cr_assert_eq(rig_start(&rig, &small, 50 * MIB, 1), -EINPROGRESS);
+	cr_assert_eq(fake_fetch_count(), 1);
+	cr_assert_eq(counters_get(&rig.counters.memory_waiters), 2);
+	fake_fetch_finish(0);
+	cache_read_release(&held.read);
+	cr_assert(fake_fetch_wait_count(3));
+	cr_assert_eq(fake_fetch_offset(1), MIB);
+	fake_fetch_finish(1);
+	fake_fetch_finish(2);
+	cr_assert(rig_wait(&large));
+	cr_assert(rig_wait(&small));
+	cr_assert(rig_right(&large));
+	cr_assert(rig_right(&small));
+	cache_read_release(&large.read);
+	cache_read_release(&small.read);
+	rig_close(&rig, 0);
+}
+
 Test(read, of_present_blocks_does_not_queue_for_memory)
 {
 	struct rig rig;
