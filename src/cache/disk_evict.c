@@ -33,14 +33,15 @@ static bool reserve_chunk(struct disk_object *object,
 		const struct index_victim *victim, const struct disk_want *want)
 {
 	struct disk_chunk *chunk = &object->chunks[victim->number];
-	bool unmerged = disk_pending_has(object, victim->number);
 	LOCK_SCOPE(&object->lock);
 	struct victim_facts facts = {
 			.listed_use = victim->last_use,
 			.last_use = later(atomic_load(&chunk->last_use),
 					atomic_load(&object->opened)),
 			.pinned = chunk->pins > 0,
-			.unmerged = unmerged,
+			/* A write queues its row before it unpins. */
+			.unmerged = disk_pending_has(object, victim->number),
+			.last_resort = want->last_resort,
 			.wanted = is_wanted(want, object, victim->number),
 	};
 	if (victim_judge(&facts) != VICTIM_TAKE) {
@@ -69,68 +70,82 @@ enum extent {
 
 /* One transaction: the row goes, the generation is raised, the space becomes
  * this holder's, and the name is kept until the bytes are gone too. */
-static int clear_row(struct disk_tier *tier, const struct index_victim *victim,
-		enum extent extent, struct index_object *row, bool *out_is_gone,
-		uint64_t *out_freed)
+struct clearing {
+	const struct index_victim *victim;
+	enum extent extent;
+	bool last_resort;
+	/* Set when it has succeeded: */
+	struct index_object row;
+	bool file_goes;
+	uint64_t freed_bytes;
+};
+
+static int clear_rows(struct index *index, struct clearing *clearing)
 {
-	struct index *index = tier->writer;
-	uint64_t last_use = 0;
-	int error = index_last_use(index, row->id, victim->number, &last_use);
-	if (error == 0 && last_use > victim->last_use) {
-		return -EAGAIN; /* Used since. */
-	}
+	struct index_object *row = &clearing->row;
 	bool has_chunks = true;
-	*out_is_gone = false;
-	if (error == 0) {
-		error = index_clear_chunk(
-				index, row, victim->number, out_freed);
-	}
+	int error = index_clear_chunk(index, row, clearing->victim->number,
+			&clearing->freed_bytes);
 	if (error == 0) {
 		error = index_has_chunks(index, row->id, &has_chunks);
 	}
-	if (error == 0 && (extent == EXTENT_FILE ||
-					  (extent == EXTENT_LAST &&
-							  !has_chunks))) {
-		uint64_t rest = 0;
-		error = index_remove_object(index, row, &rest);
-		*out_freed += rest;
-		*out_is_gone = true;
-	} else if (error == 0) {
-		error = index_raise_generation(index, row);
+	if (error != 0) {
+		return error;
 	}
+	clearing->file_goes = clearing->extent == EXTENT_FILE ||
+			      (clearing->extent == EXTENT_LAST && !has_chunks);
+	if (!clearing->file_goes) {
+		return index_raise_generation(index, row);
+	}
+	uint64_t rest = 0;
+	error = index_remove_object(index, row, &rest);
+	clearing->freed_bytes += rest;
+	return error;
+}
+
+static int clear_and_take(struct disk_tier *tier, struct clearing *clearing)
+{
+	struct index *index = tier->writer;
+	const struct index_victim *victim = clearing->victim;
+	uint64_t last_use = 0;
+	int error = index_find_name(index, victim->name, &clearing->row);
+	if (error == 0) {
+		error = index_last_use(index, clearing->row.id, victim->number,
+				&last_use);
+	}
+	if (error != 0) {
+		return error;
+	}
+	if (clearing->row.id != victim->object.id ||
+			(last_use > victim->last_use &&
+					!clearing->last_resort)) {
+		return -EAGAIN; /* Not the chunk that was listed. */
+	}
+	error = clear_rows(index, clearing);
 	if (error == 0) {
 		error = index_add_writing(index, tier->holder, victim->name);
 	}
 	if (error == 0) {
-		error = index_add_granted(
-				index, tier->holder, (int64_t)*out_freed);
+		error = index_add_granted(index, tier->holder,
+				(int64_t)clearing->freed_bytes);
 	}
 	return error;
 }
 
-static int clear_in_transaction(struct disk_tier *tier,
-		const struct index_victim *victim, enum extent extent,
-		struct index_object *row, bool *out_is_gone,
-		uint64_t *out_freed)
+static int clear_in_transaction(
+		struct disk_tier *tier, struct clearing *clearing)
 {
 	int error = index_begin(tier->writer);
 	if (error != 0) {
 		return error == -EBUSY ? -ETIMEDOUT : error;
 	}
-	error = index_find_name(tier->writer, victim->name, row);
-	if (error == 0 && row->id != victim->object.id) {
-		error = -ENOENT;
-	}
-	if (error == 0) {
-		error = clear_row(tier, victim, extent, row, out_is_gone,
-				out_freed);
-	}
+	error = clear_and_take(tier, clearing);
 	if (error == 0) {
 		error = index_commit(tier->writer);
 	}
 	if (error != 0) {
 		index_rollback(tier->writer);
-		disk_tier_judge_index(tier, error == -ENOENT ? 0 : error);
+		disk_tier_judge_index(tier, error);
 	}
 	return error;
 }
@@ -167,15 +182,18 @@ static int evict_open(struct disk_tier *tier, const struct index_victim *victim,
 		return -EAGAIN;
 	}
 	struct index_object known = disk_object_row(object);
-	struct index_object row = known;
-	bool is_gone = false;
-	uint64_t freed = 0;
-	int error = clear_in_transaction(
-			tier, victim, EXTENT_CHUNK, &row, &is_gone, &freed);
+	struct clearing clearing = {
+			.victim = victim,
+			.extent = EXTENT_CHUNK,
+			.last_resort = want->last_resort,
+	};
+	int error = clear_in_transaction(tier, &clearing);
 	if (error == 0) {
-		take_space(tier, punch_chunk(tier, hold->fd, victim), freed);
+		take_space(tier, punch_chunk(tier, hold->fd, victim),
+				clearing.freed_bytes);
 	}
-	settle_chunk(object, victim->number, error == 0 ? &row : &known);
+	settle_chunk(object, victim->number,
+			error == 0 ? &clearing.row : &known);
 	return error;
 }
 
@@ -184,19 +202,20 @@ static int evict_closed(struct disk_tier *tier,
 		const struct disk_hold *hold)
 {
 	bool whole = want->whole_file || tier->no_holes;
-	struct index_object row;
-	bool is_gone = false;
-	uint64_t freed = 0;
-	int error = clear_in_transaction(tier, victim,
-			whole ? EXTENT_FILE : EXTENT_LAST, &row, &is_gone,
-			&freed);
+	struct clearing clearing = {
+			.victim = victim,
+			.extent = whole ? EXTENT_FILE : EXTENT_LAST,
+			.last_resort = want->last_resort,
+	};
+	int error = clear_in_transaction(tier, &clearing);
 	if (error != 0) {
 		return error;
 	}
-	int freeing = is_gone ? data_file_unlink(tier->dir.objects_fd,
-						victim->name)
-			      : punch_chunk(tier, hold->fd, victim);
-	take_space(tier, freeing, freed);
+	int freeing = clearing.file_goes
+				      ? data_file_unlink(tier->dir.objects_fd,
+							victim->name)
+				      : punch_chunk(tier, hold->fd, victim);
+	take_space(tier, freeing, clearing.freed_bytes);
 	return 0;
 }
 
@@ -287,6 +306,13 @@ int disk_evict_one(struct disk_tier *tier, const struct disk_want *want)
 				break;
 			}
 		}
+	}
+	if (error == -ENOENT) {
+		/* Reads that go on make everything look used since. */
+		struct disk_want pressed = *want;
+		pressed.last_resort = true;
+		tier->victim_next = 0;
+		error = evict_from_list(tier, &pressed);
 	}
 	return error;
 }

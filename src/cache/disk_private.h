@@ -264,7 +264,8 @@ struct disk_want {
 	struct disk_object *object; /* NULL: for nothing in particular. */
 	uint64_t first;
 	size_t count;
-	bool whole_file; /* A file must go, not only bytes. */
+	bool whole_file;  /* A file must go, not only bytes. */
+	bool last_resort; /* Even what was used since it was listed. */
 };
 /* Frees one chunk or file, the least recently used that can be had. -ENOENT
  * when there is none. */

@@ -5,7 +5,7 @@ enum victim_verdict victim_judge(const struct victim_facts *facts)
 	if (facts->pinned || facts->unmerged || facts->wanted) {
 		return VICTIM_BUSY;
 	}
-	if (facts->last_use > facts->listed_use) {
+	if (facts->last_use > facts->listed_use && !facts->last_resort) {
 		return VICTIM_USED_SINCE;
 	}
 	return VICTIM_TAKE;

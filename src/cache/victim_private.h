@@ -20,6 +20,7 @@ struct victim_facts {
 	uint64_t last_use;   /* What the index and the memory say now. */
 	bool pinned;	     /* A read or write of the chunk is under way. */
 	bool unmerged;	     /* It has blocks that are not in the index yet. */
+	bool last_resort;    /* All others were busy: any order will do. */
 	bool wanted;	     /* It is the chunk that space is made for. */
 };
 

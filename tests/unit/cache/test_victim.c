@@ -19,6 +19,9 @@ Test(victim, is_never_a_chunk_in_use)
 					VICTIM_BUSY},
 			{{.listed_use = 5, .last_use = 6, .pinned = true},
 					VICTIM_BUSY},
+			{{.listed_use = 5, .last_use = 6, .last_resort = true},
+					VICTIM_TAKE},
+			{{.pinned = true, .last_resort = true}, VICTIM_BUSY},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		cr_expect_eq(victim_judge(&cases[i].facts), cases[i].verdict,
