@@ -29,12 +29,14 @@ int client_open(const char *source, const struct options *options,
 		struct counters *counters, struct client *out_client,
 		char *message, size_t message_size);
 /*
- * Why a call for `source` failed, as one line for people. `neighbours` is what
- * is there instead, "" if that is not known. Returns the fault.
+ * Why a call for `source` failed, as one line for people. `detail` is the
+ * failure in the store's words, NULL: the newest that fetch gave up for.
+ * `neighbours` is what is there instead, "" if that is not known. Returns the
+ * fault.
  */
 enum mount_fault client_explain(const struct client *client, const char *source,
-		int error, const char *neighbours, char *message,
-		size_t message_size);
+		int error, const char *detail, const char *neighbours,
+		char *message, size_t message_size);
 
 /* Who signs, which endpoint and region, on stderr: for -v. */
 void client_describe(const struct client *client);

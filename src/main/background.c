@@ -119,6 +119,26 @@ static void enter_child(void)
 	}
 }
 
+static volatile sig_atomic_t waited_for;
+
+static void pass_on(int signal)
+{
+	(void)signal;
+	(void)kill(waited_for, SIGTERM);
+}
+
+/* The child is in another session, where Ctrl-C does not reach it: who gives
+ * up waiting ends the unfinished start. */
+static void pass_signals_to(pid_t child)
+{
+	const struct sigaction action = {.sa_handler = pass_on};
+
+	waited_for = child;
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGHUP, &action, NULL);
+}
+
 int background_start(struct background *background, int *out_status)
 {
 	int ends[2];
@@ -142,6 +162,7 @@ int background_start(struct background *background, int *out_status)
 		return 0;
 	}
 	(void)close(ends[1]);
+	pass_signals_to(child);
 	*out_status = wait_for_report(ends[0], child);
 	(void)close(ends[0]);
 	return 1;

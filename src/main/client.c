@@ -159,14 +159,17 @@ int client_open(const char *source, const struct options *options,
 #define IDENTITY_LIMIT ((size_t)1024)
 
 enum mount_fault client_explain(const struct client *client, const char *source,
-		int error, const char *neighbours, char *message,
-		size_t message_size)
+		int error, const char *detail, const char *neighbours,
+		char *message, size_t message_size)
 {
-	char detail[DETAIL_SIZE] = "";
+	char newest[DETAIL_SIZE] = "";
 	struct strbuf identity;
 
 	strbuf_init(&identity, IDENTITY_LIMIT);
-	fetch_last_failure(client->fetch, detail, sizeof(detail));
+	if (detail == NULL) {
+		fetch_last_failure(client->fetch, newest, sizeof(newest));
+		detail = newest;
+	}
 	(void)store_describe(client->store, &identity); /* Only words. */
 	enum mount_fault fault = mount_fault_judge(error, detail);
 	const struct mount_fault_facts facts = {

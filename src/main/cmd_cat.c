@@ -240,7 +240,8 @@ static int explain(const struct client *client, const char *url, int error)
 		return command_fail(STATUS_FAILED,
 				"%s: changed while it was read", url);
 	}
-	(void)client_explain(client, url, error, "", message, sizeof(message));
+	(void)client_explain(
+			client, url, error, NULL, "", message, sizeof(message));
 	return command_fail(STATUS_FAILED, "%s", message);
 }
 

@@ -236,7 +236,7 @@ static int list_url(const struct client *client, const char *url, bool detail)
 		status = command_fail(STATUS_FAILED,
 				"%s: no such object or prefix", url);
 	} else if (error != 0) {
-		(void)client_explain(client, url, error, "", message,
+		(void)client_explain(client, url, error, NULL, "", message,
 				sizeof(message));
 		status = command_fail(STATUS_FAILED, "%s", message);
 	} else if (print_listing(&listing, detail) != 0) {

@@ -269,13 +269,14 @@ static int open_all(struct mount *mount)
 /* Top down. Each destroy takes NULL for a room that was never opened. */
 static void close_all(struct mount *mount)
 {
+	/* What still asks the store would hold the rooms above. */
+	if (mount->client.fetch != NULL) {
+		fetch_stop(mount->client.fetch, -EIO);
+	}
 	front_destroy(mount->front);
 	metrics_file_destroy(mount->metrics);
 	stream_set_destroy(mount->streams);
 	tree_destroy(mount->tree);
-	if (mount->client.fetch != NULL) {
-		fetch_stop(mount->client.fetch, -EIO);
-	}
 	cache_destroy(mount->cache, FLUSH_MS);
 	client_close(&mount->client);
 	disk_tier_close(mount->disk);

@@ -17,8 +17,8 @@
 #define LOG_MODULE "main"
 #include "base/log.h"
 
-/* Enough for a slow but healthy store; a dead one is told sooner. */
-#define PROBE_MS 15000
+#define PROBE_MS 3000
+#define SLOW_PROBE_MS 15000
 #define PAUSE_MS 1000
 #define NAMES_MAX 3
 
@@ -108,7 +108,7 @@ static void explain_empty(struct mount *mount)
 	find_neighbours(mount, &neighbours);
 	const char *names = neighbours.names.text;
 
-	(void)client_explain(&mount->client, mount->plan->source, -ENOENT,
+	(void)client_explain(&mount->client, mount->plan->source, -ENOENT, NULL,
 			names != NULL ? names : "", mount->message,
 			sizeof(mount->message));
 	wait_finish(&neighbours.wait);
@@ -152,28 +152,81 @@ static void pause_shortly(void)
 	(void)nanosleep(&pause, NULL); /* A signal ends it early. */
 }
 
+struct trial {
+	struct wait wait;
+	char detail[512];
+};
+
+static void on_trial(void *context, const struct store_outcome *outcome,
+		const struct store_page *page)
+{
+	struct trial *trial = context;
+
+	(void)page;
+	(void)snprintf(trial->detail, sizeof(trial->detail), "%s",
+			outcome->detail);
+	wait_end(&trial->wait, outcome->error);
+}
+
+/*
+ * One attempt, of which nothing is kept: why there is no answer. The room fetch
+ * asks again and again and has no last word to tell.
+ */
+static int try_once(struct mount *mount, struct trial *trial)
+{
+	static const struct store_callbacks_list callbacks = {
+			.on_done = on_trial,
+	};
+	const struct store_list_args args = {
+			.prefix = store_prefix(mount->client.store),
+			.max_keys = 1,
+	};
+
+	wait_init(&trial->wait);
+	int error = store_list(
+			mount->client.store, &args, &callbacks, trial, NULL);
+
+	if (error == 0) {
+		error = wait_for(&trial->wait);
+	}
+	wait_finish(&trial->wait);
+	return error;
+}
+
+/* Asks once; an endpoint that refuses is told sooner than a slow one. */
+static enum mount_fault ask_once(struct mount *mount, bool *out_is_file)
+{
+	struct trial trial = {0};
+	const char *detail = NULL;
+	int error = tree_probe(mount->tree, PROBE_MS, out_is_file);
+
+	if (error == -ETIMEDOUT) {
+		error = try_once(mount, &trial);
+		detail = trial.detail;
+	}
+	if (error == 0 && detail != NULL) {
+		detail = NULL;
+		error = tree_probe(mount->tree, SLOW_PROBE_MS, out_is_file);
+	}
+	if (error == 0) {
+		return MOUNT_FAULT_NONE;
+	}
+	return client_explain(&mount->client, mount->plan->source, error,
+			detail, "", mount->message, sizeof(mount->message));
+}
+
 /* Asks until there is an answer or mount_wait is over. */
-static int ask(struct mount *mount, bool *out_is_file, enum mount_fault *fault)
+static enum mount_fault ask(struct mount *mount, bool *out_is_file)
 {
 	uint64_t deadline = clock_monotonic_ms() +
 			    mount->plan->options->mount_wait_ms;
 
 	for (;;) {
-		uint64_t now = clock_monotonic_ms();
-		uint64_t left = deadline > now ? deadline - now : 0;
-		int error = tree_probe(mount->tree,
-				left > PROBE_MS ? left : PROBE_MS, out_is_file);
+		enum mount_fault fault = ask_once(mount, out_is_file);
 
-		*fault = MOUNT_FAULT_NONE;
-		if (error == 0) {
-			return 0;
-		}
-		*fault = client_explain(&mount->client, mount->plan->source,
-				error, "", mount->message,
-				sizeof(mount->message));
-		if (!mount_fault_passes(*fault) ||
+		if (!mount_fault_passes(fault) ||
 				clock_monotonic_ms() >= deadline) {
-			return error;
+			return fault;
 		}
 		log_info("waiting for the source reason=%s", mount->message);
 		pause_shortly();
@@ -183,17 +236,16 @@ static int ask(struct mount *mount, bool *out_is_file, enum mount_fault *fault)
 int mount_probe(struct mount *mount)
 {
 	bool is_file = false;
-	enum mount_fault fault = MOUNT_FAULT_NONE;
-	int error = ask(mount, &is_file, &fault);
+	enum mount_fault fault = ask(mount, &is_file);
 
-	if (error == 0) {
-		return is_file ? refuse_object(mount) : 0;
+	if (is_file) {
+		return refuse_object(mount);
 	}
-	if (is_allowed(mount, fault)) {
+	if (fault == MOUNT_FAULT_NONE || is_allowed(mount, fault)) {
 		return 0;
 	}
 	if (fault == MOUNT_FAULT_EMPTY) {
 		explain_empty(mount);
 	}
-	return error;
+	return -EIO;
 }

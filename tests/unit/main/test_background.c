@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,65 @@ Test(background, the_daemon_has_its_own_session_directory_and_streams)
 	struct outcome outcome = start(look);
 
 	cr_assert_str_eq(outcome.out, "session 1 cwd /\n");
+}
+
+static void give_up(struct background *background)
+{
+	(void)background;
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)usleep(300000); /* Until the caller waits. */
+	(void)kill(getppid(), SIGINT);
+	(void)sleep(20);
+}
+
+Test(background, who_gives_up_waiting_ends_the_start)
+{
+	struct outcome outcome = start(give_up);
+
+	cr_assert_eq(outcome.status, 2);
+	cr_assert(strstr(outcome.err, strsignal(SIGTERM)) != NULL, "%s",
+			outcome.err);
+}
+
+#define OUTLIVED "/tmp/shardfs-background-test"
+
+static void *report(void *context)
+{
+	background_report(context, 0, "done", NULL);
+	return NULL;
+}
+
+/* The report comes from a thread, as that of a mount does. */
+static void outlive(struct background *background)
+{
+	pid_t parent = getppid();
+	pthread_t thread;
+
+	(void)pthread_create(&thread, NULL, report, background);
+	(void)pthread_join(thread, NULL);
+	for (int i = 0; i < 500 && getppid() == parent; i++) {
+		(void)usleep(10000);
+	}
+	FILE *file = fopen(OUTLIVED, "w");
+
+	if (file != NULL) {
+		(void)fclose(file);
+	}
+}
+
+Test(background, the_daemon_outlives_its_caller)
+{
+	(void)unlink(OUTLIVED);
+	struct outcome outcome = start(outlive);
+	int found = -1;
+
+	cr_assert_eq(outcome.status, 0);
+	for (int i = 0; i < 500 && found != 0; i++) {
+		found = access(OUTLIVED, F_OK);
+		(void)usleep(10000);
+	}
+	cr_assert_eq(found, 0);
+	(void)unlink(OUTLIVED);
 }
 
 Test(background, a_long_line_is_cut_not_lost)
