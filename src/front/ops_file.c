@@ -92,7 +92,6 @@ static void answer_read(fuse_req_t req, struct counters *counters,
 		reply_error(req, read->error);
 		return;
 	}
-	counters_add(&counters->bytes_read, read->length);
 	/* Straight from the blocks, which stay pinned until it returns. */
 	(void)fuse_reply_iov(req, read->parts, read->part_count);
 }
@@ -104,7 +103,6 @@ static void finish_read(struct parked *parked, bool answer)
 	struct cache_read *read = &parked->u.read.read;
 	struct front_file *file = parked->u.read.file;
 
-	counters_add(&counters->stall_us, read->wait_us);
 	if (read->error == -ESTALE) {
 		note_changed(front, file);
 	}
