@@ -12,9 +12,9 @@ struct object;
 struct store;
 
 /*
- * Names and inodes (DESIGN section 6). Turns listings and single lookups into
- * entries, keeps them for metadata_ttl, and gives each version of an object an
- * inode of its own. Does not read bytes and knows nothing of FUSE requests.
+ * Names and inodes. Turns listings and single lookups into entries, keeps them
+ * for metadata_ttl, and gives each version of an object an inode of its own.
+ * Does not read bytes and knows nothing of FUSE requests.
  *
  * Invariants:
  * 1. A listing is used when it is whole, or not at all.
@@ -41,6 +41,8 @@ struct tree_settings {
 };
 
 int tree_create(const struct tree_settings *settings, struct tree **out_tree);
+/* Waits for the questions under way: fetch is stopped or will answer. No opened
+ * directory may be left. */
 void tree_destroy(struct tree *tree);
 
 struct tree_attr {
@@ -108,7 +110,8 @@ uint64_t tree_dir_parent_inode(const struct tree_dir *dir);
  * would give now, also when nobody looked it up (d_ino == st_ino). */
 int tree_dir_entry(struct tree_dir *dir, size_t index, const char **out_name,
 		struct tree_attr *out_attr);
-/* For readdirplus: counts one lookup on the entry's inode. */
+/* For readdirplus: counts one lookup on the inode that the name has now. -ENOENT
+ * when a newer listing lacks it. */
 int tree_dir_lookup(struct tree_dir *dir, size_t index,
 		struct tree_attr *out_attr);
 
@@ -117,14 +120,16 @@ int tree_dir_lookup(struct tree_dir *dir, size_t index,
 char *tree_path(struct tree *tree, uint64_t inode);
 
 /* Forgets listings and answers below `path` ("" is everything), in memory and
- * in the index. */
+ * in the index, and what the directory of `path` says about it unless it is a
+ * known directory. Waits for the disk: not on a network loop. 0 or -ENOMEM. */
 int tree_refresh(struct tree *tree, const char *path);
 
 /*
  * The check at mount: asks for the first page of the source's prefix and keeps
  * it when it is whole. 0: something is there (or known from the index with
- * metadata_ttl=forever, without a request). -ENOENT: nothing under the prefix.
- * Waits up to `timeout_ms`. `out_is_file` tells that SOURCE names one object.
+ * metadata_ttl=forever, without a request). -ENOENT: nothing under the prefix,
+ * also in an empty bucket; `out_is_file` tells that SOURCE names one object.
+ * Waits up to `timeout_ms`, then -ETIMEDOUT.
  */
 int tree_probe(struct tree *tree, uint64_t timeout_ms, bool *out_is_file);
 
