@@ -31,7 +31,7 @@ struct disk_tier_settings {
 	uint64_t min_free_bytes;
 	unsigned min_free_percent; /* The larger of the two counts. */
 	enum disk_verify verify;
-	bool trust_network_fs;	 /* Tests only. */
+	bool trust_network_fs; /* Tests only. */
 	unsigned max_open_files; /* Data files open at once; 0: 256. */
 };
 
@@ -39,8 +39,9 @@ struct disk_tier_settings {
  * Opens or makes the directory and its index. Starts the index thread: call
  * after the last fork. On failure `message` has one line (thing, reason,
  * remedy): -ELOOP a link, -EPERM another user's, -EREMOTE a network file
- * system, -EACCES/-EROFS not writable, -EINVAL a limit below 16 MiB. An index
- * that cannot be trusted is set aside, said once in the log.
+ * system, -EACCES/-EROFS not writable, -EINVAL a limit below 16 MiB,
+ * -ENOTEMPTY a directory with other things in it whose `shardfs` has too. An
+ * index that cannot be trusted is set aside, said once in the log.
  */
 int disk_tier_open(const struct disk_tier_settings *settings,
 		struct disk_tier **out_tier, char *message,

@@ -293,25 +293,31 @@ void disk_grant_recover(struct disk_object *object, uint64_t bytes)
 	disk_thread_call(object->tier, &recover.task);
 }
 
+static bool is_over_limit(const struct index_totals *totals)
+{
+	return space_used_bytes(totals) >
+	       totals->limit_bytes - totals->limit_bytes / 100;
+}
+
 int disk_grant_enforce(struct disk_tier *tier)
 {
 	struct disk_want want = {.object = NULL};
-	for (;;) {
-		struct index_totals totals;
-		int error = read_totals(tier, &totals);
-		if (error != 0) {
-			return error;
-		}
-		uint64_t limit = totals.limit_bytes - totals.limit_bytes / 100;
-		if (space_used_bytes(&totals) <= limit) {
-			return 0;
-		}
+	struct index_totals totals;
+	int error = read_totals(tier, &totals);
+	if (error != 0 || !is_over_limit(&totals)) {
+		return error;
+	}
+	while (error == 0 && is_over_limit(&totals)) {
 		error = disk_evict_one(tier, &want);
 		if (error == 0) {
 			error = disk_grant_return(tier, 0);
 		}
-		if (error != 0) {
-			return error;
+		if (error == 0) {
+			error = read_totals(tier, &totals);
 		}
 	}
+	/* The index itself may be what is too large; if that fails, the next
+	 * writes meet the limit. */
+	(void)index_shrink(tier->writer);
+	return error;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -461,6 +462,32 @@ Test(disk_damage, a_full_disk_is_no_error_and_filling_goes_on_later)
 	expect_works();
 	disk_object_close(object);
 	object = NULL;
+	disk_rig_close(&rig);
+	cr_expect_eq(shell("umount", ""), 0);
+}
+
+Test(disk_damage, a_file_system_short_of_files_keeps_some_for_others)
+{
+	disk_object_close(object);
+	object = NULL;
+	disk_rig_close(&rig);
+	if (shell("mount -t tmpfs -o size=64m,nr_inodes=600 tmpfs", " 2>&1") !=
+			0) {
+		cr_skip_test("mounting is not allowed here");
+	}
+	rig.settings.min_free_percent = 10;
+	cr_assert_eq(disk_rig_open(&rig), 0, "%s", rig.message);
+	for (int i = 0; i < 1000; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "k%d", i);
+		struct disk_object *one = disk_rig_object(&rig, key, 100);
+		cr_expect_eq(disk_rig_write(one, key, 100, 0, 1), 0, "%d", i);
+		disk_object_close(one);
+	}
+	struct statvfs status;
+	cr_assert_eq(statvfs(rig.dir, &status), 0);
+	cr_expect_geq(status.f_favail, 55);
+	cr_expect_gt(disk_rig_file_count(&rig), 100);
 	disk_rig_close(&rig);
 	cr_expect_eq(shell("umount", ""), 0);
 }
