@@ -62,7 +62,13 @@ static void retire(struct loop *loop, struct net_request *request,
 	CURLMcode removed = curl_multi_remove_handle(loop->multi, easy);
 	assert(removed == CURLM_OK);
 	(void)removed; /* Fails only for a handle of another loop. */
-	give_easy(loop, easy);
+	/* One that failed may keep its buffer (a lookup that found nothing does
+	 * in 7.88), and then refuses the options of the next request. */
+	if (code == CURLE_OK && !canceled && timeout == NULL) {
+		give_easy(loop, easy);
+	} else {
+		curl_easy_cleanup(easy);
+	}
 	loop->has_connections = true;
 	loop->idle_since_ms = clock_monotonic_ms();
 	end_request(loop, request, code, canceled, timeout);
