@@ -35,6 +35,7 @@ void read_finish(struct cache *cache, struct cache_read *read)
 	read->part_count = 0;
 	if (!read->error) {
 		set_parts(read);
+		counters_add(&cache->counters->bytes_read, read->length);
 	}
 }
 

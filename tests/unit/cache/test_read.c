@@ -23,6 +23,7 @@ Test(read, a_missing_block_is_fetched_whole_and_only_it)
 	cr_assert_gt(read.read.wait_us, 0);
 	cache_read_release(&read.read);
 	cr_assert_eq(counters_get(&rig.counters.cache_misses), 1);
+	cr_assert_eq(counters_get(&rig.counters.bytes_read), 200);
 	rig_close(&rig, 0);
 }
 
