@@ -163,6 +163,8 @@ class FaultServer:
         return self
 
     def stop(self):
+        if self._loop.is_closed():
+            return
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._socket.close()
@@ -259,6 +261,8 @@ class FaultServer:
         request = Request(method, target, headers)
         bucket, key, query = self._locate(request)
         kind = self._kind(request, key)
+        if kind == "list":
+            key = query.get("prefix", b"")
         entry = Entry(kind, key.decode("utf-8", "surrogateescape"), request)
         self.log.append(entry)
         rules = [rule for rule in self.rules if rule.matches(kind, entry.key)]
@@ -493,7 +497,6 @@ class FaultServer:
         return body
 
     async def _list(self, writer, entry, bucket, query, what):
-        entry.key = query.get("prefix", b"").decode("utf-8", "surrogateescape")
         body = self._page(bucket, query)
         if "list_body" in what:
             body = what["list_body"].encode()

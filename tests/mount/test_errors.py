@@ -182,7 +182,7 @@ def test_a_cache_directory_with_other_things_is_not_touched(faults, mount, cache
 def test_dev_fuse_missing(here, faults):
     server = faults()
     server.put("b", "f", b"x")
-    script = f"mount -t tmpfs none /dev && exec {mounts.binary()} s3://b {here} --cache-dir=none"
+    script = f"mount -t tmpfs none /dev && mknod /dev/null c 1 3 && exec {mounts.binary()} s3://b {here} --cache-dir=none"
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True,
                           env=mounts.environment(server.url), timeout=30, check=False)
     assert done.returncode == 2

@@ -14,17 +14,20 @@ from tests.faults.server import FaultServer
 from tests.support import mounts, servers
 
 HELPER = pathlib.Path("/sbin/mount.shardfs")
+PROGRAM = pathlib.Path("/usr/bin/shardfs")
 
 
 @pytest.fixture
 def helper():
-    """mount(8) looks for its helper in /sbin only."""
-    made = not HELPER.exists()
-    if made:
-        HELPER.symlink_to(mounts.binary())
+    """mount(8) looks for its helper in /sbin only, and mount.fuse3 for the
+    program in a PATH of its own."""
+    made = [path for path in (HELPER, PROGRAM) if not path.exists()]
+    for path in made:
+        path.unlink(missing_ok=True)
+        path.symlink_to(mounts.binary())
     yield HELPER
-    if made:
-        HELPER.unlink()
+    for path in made:
+        path.unlink()
 
 
 @pytest.fixture
@@ -86,9 +89,8 @@ def test_mount_t_both_types_and_the_flags(faults, helper, point, env_file):
     for kind in ("shardfs", "fuse.shardfs"):
         if kind == "fuse.shardfs" and not shutil.which("mount.fuse3"):
             continue
-        env = {"PATH": os.environ["PATH"] + ":" + str(pathlib.Path(mounts.binary()).parent)}
         done = subprocess.run(["mount", "-t", kind, "s3://b", point, "-o", options],
-                              capture_output=True, text=True, timeout=60, check=False, env=env)
+                              capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
         assert pathlib.Path(point, "f").read_bytes() == b"hello"
         with open("/proc/self/mountinfo", encoding="utf-8") as table:
