@@ -31,7 +31,7 @@ struct disk_tier_settings {
 	uint64_t min_free_bytes;
 	unsigned min_free_percent; /* The larger of the two counts. */
 	enum disk_verify verify;
-	bool trust_network_fs; /* Tests only. */
+	bool trust_network_fs;	 /* Tests only. */
 	unsigned max_open_files; /* Data files open at once; 0: 256. */
 };
 

@@ -39,13 +39,14 @@ static int merge_entry(struct disk_tier *tier, struct disk_pending *entry,
 		return 0;
 	}
 	struct disk_chunk *chunk = &object->chunks[entry->key.number];
+	/* New blocks count as used now. */
+	uint64_t last_use = atomic_load(
+			entry->set != 0 ? &tier->clock : &chunk->last_use);
 	struct index_merge merge = {
 			.number = entry->key.number,
 			.set = entry->set,
 			.drop = entry->drop,
-			/* New blocks count as used now. */
-			.last_use = entry->set != 0 ? atomic_load(&tier->clock)
-						    : atomic_load(&chunk->last_use),
+			.last_use = last_use,
 			.sums = entry->sums,
 	};
 	result->charged_bytes += entry->charged_bytes;

@@ -35,7 +35,7 @@ static int refuse_errno(int error, const char *path, const char *what,
 }
 
 /* The lock file marks a cache. An empty one is of a process that was killed
- * before it could write the mark. */
+ * before it could write the mark, or is about to. */
 static bool has_mark(int fd, bool *out_is_empty)
 {
 	CLEANUP_CLOSE int lock = openat(fd, "lock",
@@ -50,13 +50,9 @@ static bool has_mark(int fd, bool *out_is_empty)
 	       memcmp(text, DISK_PLACE_MARK, (size_t)length) == 0;
 }
 
-static int look_inside(int fd, enum content *out_content)
+/* What is in it beside `lock`. */
+static int list_inside(int fd, bool *out_has_lock, bool *out_has_others)
 {
-	bool lock_is_empty = false;
-	if (has_mark(fd, &lock_is_empty)) {
-		*out_content = CONTENT_OURS;
-		return 0;
-	}
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	if (entries == NULL) {
@@ -66,19 +62,39 @@ static int look_inside(int fd, enum content *out_content)
 		}
 		return error;
 	}
-	enum content content = CONTENT_EMPTY;
+	*out_has_lock = false;
+	*out_has_others = false;
 	const struct dirent *entry;
 	while ((entry = readdir(entries)) != NULL) {
-		bool ignored = strcmp(entry->d_name, ".") == 0 ||
-			       strcmp(entry->d_name, "..") == 0 ||
-			       (lock_is_empty && strcmp(entry->d_name,
-								 "lock") == 0);
-		if (!ignored) {
-			content = CONTENT_FOREIGN;
+		const char *name = entry->d_name;
+		if (strcmp(name, "lock") == 0) {
+			*out_has_lock = true;
+		} else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+			*out_has_others = true;
 		}
 	}
 	(void)closedir(entries); /* Read-only. */
-	*out_content = content;
+	return 0;
+}
+
+/* Looks for the mark last: who makes a cache at this moment writes it before
+ * anything that would look foreign. */
+static int look_inside(int fd, enum content *out_content)
+{
+	bool has_lock = false;
+	bool has_others = false;
+	bool lock_is_empty = false;
+	int error = list_inside(fd, &has_lock, &has_others);
+	if (error != 0) {
+		return error;
+	}
+	if (has_mark(fd, &lock_is_empty)) {
+		*out_content = CONTENT_OURS;
+	} else if (!has_others && (!has_lock || lock_is_empty)) {
+		*out_content = CONTENT_EMPTY;
+	} else {
+		*out_content = CONTENT_FOREIGN;
+	}
 	return 0;
 }
 

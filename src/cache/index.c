@@ -76,8 +76,9 @@ sqlite3_stmt *index_start(struct index *index, enum index_statement which)
 
 void index_finish(sqlite3_stmt *statement)
 {
-	(void)sqlite3_reset(statement);		 /* Repeats the step's error. */
-	(void)sqlite3_clear_bindings(statement); /* Always SQLITE_OK. */
+	/* Reset repeats the step's error; the other is always SQLITE_OK. */
+	(void)sqlite3_reset(statement);
+	(void)sqlite3_clear_bindings(statement);
 }
 
 int index_run(sqlite3_stmt *statement)

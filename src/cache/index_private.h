@@ -136,7 +136,7 @@ int index_last_use(struct index *index, int64_t id, uint32_t number,
 
 struct index_totals {
 	uint64_t limit_bytes;
-	uint64_t clock_bytes;	/* Bytes demanded so far: the clock of uses. */
+	uint64_t clock_bytes;	/* Demanded so far: the clock of uses. */
 	uint64_t block_bytes;	/* Held by rows. */
 	uint64_t granted_bytes; /* Held by all holders. */
 	uint64_t object_count;

@@ -18,10 +18,14 @@ enum victim_verdict {
 struct victim_facts {
 	uint64_t listed_use; /* What the list of candidates said. */
 	uint64_t last_use;   /* What the index and the memory say now. */
-	bool pinned;	     /* A read or write of the chunk is under way. */
-	bool unmerged;	     /* It has blocks that are not in the index yet. */
-	bool last_resort;    /* All others were busy: any order will do. */
-	bool wanted;	     /* It is the chunk that space is made for. */
+	/* A read or write of the chunk is under way. */
+	bool pinned;
+	/* It has blocks that are not in the index yet. */
+	bool unmerged;
+	/* All others were busy: any order will do. */
+	bool last_resort;
+	/* It is the chunk that space is made for. */
+	bool wanted;
 };
 
 enum victim_verdict victim_judge(const struct victim_facts *facts);

@@ -94,7 +94,7 @@ static void watch(void)
 {
 	uint64_t end_ms = clock_monotonic_ms() + SECONDS * 1000;
 	while (clock_monotonic_ms() < end_ms) {
-		if (disk_rig_du(rig.dir) > rig.settings.limit_bytes) {
+		if (disk_rig_is_over(rig.dir, rig.settings.limit_bytes)) {
 			die("over its limit", rig.dir);
 		}
 		struct disk_usage usage;

@@ -234,6 +234,16 @@ uint64_t disk_rig_du(const char *dir)
 	return du_bytes;
 }
 
+bool disk_rig_is_over(const char *dir, uint64_t limit)
+{
+	for (int i = 0; i < 5; i++) {
+		if (disk_rig_du(dir) <= limit) {
+			return false;
+		}
+	}
+	return true;
+}
+
 size_t disk_rig_file_count(const struct disk_rig *rig)
 {
 	walk_tree(rig->dir);

@@ -49,6 +49,10 @@ long disk_rig_check(struct disk_object *object, const char *key, uint64_t size);
 
 /* Bytes that the file system gives to all of the directory. */
 uint64_t disk_rig_du(const char *dir);
+/* Whether that is more than `limit`. While others write, one walk may count
+ * the same space twice, before it is freed and after it was used again: only
+ * what several walks say in a row is believed. */
+bool disk_rig_is_over(const char *dir, uint64_t limit);
 /* The first data file, or how many there are. */
 bool disk_rig_data_file(const struct disk_rig *rig, char *out, size_t size);
 size_t disk_rig_file_count(const struct disk_rig *rig);
