@@ -78,6 +78,11 @@ struct directory *directory_get(
 	}
 	HASH_ADD_KEYPTR(hh, table->by_prefix, directory->prefix,
 			strlen(directory->prefix), directory);
+	if (directory->hh.tbl == NULL) {
+		free(directory->prefix);
+		free(directory);
+		return NULL;
+	}
 	return directory;
 }
 
@@ -202,6 +207,10 @@ int directory_set_probe(struct directory *directory, const char *name,
 	}
 	HASH_ADD_KEYPTR(hh, directory->probes, probe->text, name_size - 1,
 			probe);
+	if (probe->hh.tbl == NULL) {
+		free(probe);
+		return -ENOMEM;
+	}
 	trim_probes(directory, known, context);
 	return 0;
 }

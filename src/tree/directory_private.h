@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "hash_private.h"
 #include "listing_private.h"
 
 struct counters;

@@ -16,11 +16,11 @@ enum lookup_action lookup_decide(const struct lookup_facts *facts)
 	if (facts->listing_now) {
 		return LOOKUP_JOIN_LISTING;
 	}
-	if (facts->index_unread) {
-		return LOOKUP_READ_INDEX;
-	}
 	if (facts->probing_now) {
 		return LOOKUP_JOIN_PROBE;
+	}
+	if (facts->index_unread) {
+		return LOOKUP_READ_INDEX;
 	}
 	return facts->asked_before ? LOOKUP_LIST : LOOKUP_PROBE;
 }

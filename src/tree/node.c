@@ -57,11 +57,15 @@ struct node *node_get(struct node_table *table, struct node *parent,
 		return NULL;
 	}
 	node->inode = inode;
+	HASH_ADD(hh, table->by_inode, inode, sizeof(node->inode), node);
+	if (node->hh.tbl == NULL) {
+		free(node);
+		return NULL;
+	}
 	node->parent = parent;
 	if (parent != NULL) {
 		parent->children++;
 	}
-	HASH_ADD(hh, table->by_inode, inode, sizeof(node->inode), node);
 	counters_add(&table->counters->inodes, 1);
 	return node;
 }

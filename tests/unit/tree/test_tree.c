@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -542,6 +543,65 @@ Test(tree, refresh_forgets_what_is_below)
 	cr_assert_eq(tree_refresh(fixture.tree, ""), 0);
 	inode_of("d/a");
 	cr_expect_str_eq(fixture_asked(&fixture), "l: l:d/");
+}
+
+Test(tree, a_store_that_knows_no_such_prefix_says_so)
+{
+	/* Of a directory that is absence, of the source it is a failure. */
+	memory_store_fail(fixture.store, "list", 0, 1, -ENOENT, STORE_FINAL, 0);
+	cr_expect_eq(fixture_walk(&fixture, "none", NULL), -ENOENT);
+	memory_store_fail(fixture.store, "list", 0, 1, -ENOENT, STORE_FINAL, 0);
+	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "EIO");
+	fixture_put(&fixture, "d/x");
+	const uint64_t d = inode_of("d");
+	clock_advance_ms(TTL_MS + 1);
+	memory_store_fail(fixture.store, "list", 0, 1, -ENOENT, STORE_FINAL, 0);
+	cr_expect_str_eq(fixture_ls(&fixture, d), "");
+}
+
+Test(tree, hidden_keys_are_counted_once)
+{
+	fixture_put(&fixture, "a");
+	fixture_put(&fixture, "/b");
+	fixture_put(&fixture, "..");
+	for (int i = 0; i < 3; i++) {
+		cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a");
+		clock_advance_ms(TTL_MS + 1);
+	}
+	cr_expect_eq(counters_get(&fixture.counters.hidden_keys), 2);
+}
+
+static size_t allocated(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+	return info.uordblks + info.hblkhd;
+}
+
+/* 512 bytes per known entry: its place in the listing and its inode. */
+Test(tree, a_hundred_thousand_known_entries_are_small)
+{
+	const size_t count = 100000;
+	for (size_t i = 0; i < count; i++) {
+		char key[64];
+		snprintf(key, sizeof(key), "shard-%08zu-of-100000.tar", i);
+		memory_store_put_pattern(fixture.store, key, i, 1,
+				"\"0123456789abcdef0123456789abcdef-12\"");
+	}
+	cr_expect_eq(fixture_walk(&fixture, "none", NULL), -ENOENT);
+	fixture_asked(&fixture);
+	const size_t before = allocated();
+	struct tree_dir *dir = NULL;
+	cr_assert_eq(fixture_opendir(&fixture, TREE_ROOT_INODE, &dir), 0);
+	cr_assert_eq(tree_dir_count(dir), count);
+	cr_expect_eq(memory_store_count(fixture.store, 'l'), count / 1000);
+	cr_expect_eq(memory_store_count(fixture.store, 's'), 0);
+	struct tree_attr attr;
+	for (size_t i = 0; i < count; i++) {
+		cr_assert_eq(tree_dir_lookup(dir, i, &attr), 0);
+	}
+	tree_dir_close(dir);
+	const size_t bytes = allocated() - before;
+	cr_expect_lt(bytes / count, 512, "%zu bytes an entry", bytes / count);
 }
 
 /* ---- Flights ---- */
