@@ -29,24 +29,33 @@ struct neighbours {
 	struct strbuf names;
 };
 
-static int on_page(void *context, const struct store_page *page)
+static void add_names(struct neighbours *neighbours,
+		const struct store_page *page, bool prefixes)
 {
-	struct neighbours *neighbours = context;
-
 	for (size_t i = 0; i < page->entry_count; i++) {
 		const struct store_entry *entry = &page->entries[i];
 
-		if (entry->key_length <= neighbours->prefix_length) {
+		if (entry->is_prefix != prefixes ||
+				entry->key_length <=
+						neighbours->prefix_length) {
 			continue;
 		}
-		if (neighbours->count == NAMES_MAX) {
-			return strbuf_add_text(&neighbours->names, ", …");
+		if (neighbours->count < NAMES_MAX) {
+			(void)strbuf_printf(&neighbours->names, "%s%s",
+					neighbours->count > 0 ? ", " : "",
+					entry->key + neighbours->prefix_length);
+		} else if (neighbours->count == NAMES_MAX) {
+			(void)strbuf_add_text(&neighbours->names, ", …");
 		}
-		(void)strbuf_printf(&neighbours->names, "%s%s",
-				neighbours->count > 0 ? ", " : "",
-				entry->key + neighbours->prefix_length);
 		neighbours->count++;
 	}
+}
+
+/* Directories first: who mistyped one looks for another. */
+static int on_page(void *context, const struct store_page *page)
+{
+	add_names(context, page, true);
+	add_names(context, page, false);
 	return 0;
 }
 
