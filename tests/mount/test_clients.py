@@ -107,7 +107,7 @@ def fio_file(gateway):
     local = pathlib.Path(tempfile.mkdtemp(prefix="shardfs-local-"))
     subprocess.run(["fio", "--name=w", f"--filename={local}/fio", "--rw=write", "--size=64M",
                     "--bs=64k", "--verify=crc32c", "--do_verify=0"], check=True,
-                   capture_output=True, timeout=120)
+                   capture_output=True, timeout=120, cwd=local)
     with open(local / "fio", "rb") as file:
         servers.client(gateway.url).put_object(Bucket="train", Key="fio/fio", Body=file)
     yield

@@ -90,7 +90,7 @@ def test_a_dead_mount_is_taken_over(faults, mount):
     m._wait_gone(10)
     with pytest.raises(OSError) as error:
         os.listdir(m.path)
-    assert error.value.errno == 107
+    assert error.value.errno in (103, 107)  # The first may be told of the abort.
     m.start()
     assert (m.path / "f").read_bytes() == b"x"
 

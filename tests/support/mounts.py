@@ -115,8 +115,10 @@ class Mount:
 
     def unmount(self, timeout=WAIT):
         """As a user does it; the daemon must be gone afterwards."""
-        subprocess.run(["fusermount3", "-u", str(self.path)], check=True, timeout=timeout,
-                       capture_output=True, text=True)
+        done = subprocess.run(["fusermount3", "-u", str(self.path)], check=False, timeout=timeout,
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"fusermount3 -u: {done.stderr}")
         self._wait_gone(timeout)
 
     def kill(self):
