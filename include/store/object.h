@@ -15,7 +15,7 @@ struct object {
 	struct store *store; /* Borrowed; outlives all objects. */
 	char *key;	     /* Full key in the bucket, NUL-terminated bytes. */
 	size_t key_length;
-	char *etag; /* As in the header form, quotes included; "" if none. */
+	char *etag;	  /* As it came, quotes included; "" if none. */
 	bool etag_strong; /* May be sent in If-Match. */
 	/* False for a version that cannot be told from its successor (no strong
 	 * ETag and changed under 2 s before the answer): served, not cached. */

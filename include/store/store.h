@@ -38,7 +38,8 @@ enum store_repair {
 	STORE_REPAIR_NONE,
 	STORE_REPAIR_CREDENTIALS,
 	STORE_REPAIR_CLOCK,
-	STORE_REPAIR_REGION
+	STORE_REPAIR_REGION,
+	STORE_REPAIR_ETAG /* Sent with quotes where it has none, or without. */
 };
 
 struct store_outcome {
@@ -69,7 +70,7 @@ struct store_entry {
 	size_t key_length; /* Keys are bytes: they may have any but NUL. */
 	bool is_prefix;
 	/* For objects: */
-	const char *etag; /* Header form, "" when there is none. */
+	const char *etag; /* As it came, "" when there is none. */
 	uint64_t size;
 	int64_t mtime;
 	bool archived;

@@ -14,6 +14,7 @@ struct s3_get_call {
 	struct object *object;
 	uint64_t offset, length;
 	uint64_t received;
+	bool sent_bare; /* The ETag went without quotes. */
 };
 
 static struct s3_get_call *get_call(struct s3_call *call)
@@ -38,7 +39,14 @@ static int on_headers(struct s3_call *base, const struct net_response *response)
 	const char *problem = s3_range_problem(call->object, call->offset,
 			call->length, &answer, &error);
 
-	return problem != NULL ? s3_call_give_up(base, error, problem) : 0;
+	if (problem != NULL) {
+		return s3_call_give_up(base, error, problem);
+	}
+	if (s3_etag_is_bare(call->object->etag) && answer.etag != NULL) {
+		atomic_store(&base->store->bare_etags,
+				s3_etag_is_bare(answer.etag));
+	}
+	return 0;
 }
 
 /* Bytes beyond the range are dropped, and the connection with them: nobody
@@ -69,9 +77,29 @@ static int on_whole(struct s3_call *base, const struct net_result *result)
 			       : 0;
 }
 
+/* Whether what was refused is the form of the ETag and not the version: then
+ * the other form is sent next. */
+static bool repair_etag(const struct s3_get_call *call)
+{
+	if (!call->object->etag_strong ||
+			!s3_etag_is_bare(call->object->etag)) {
+		return false;
+	}
+	atomic_store(&call->base.store->bare_etags, !call->sent_bare);
+	return true;
+}
+
 static void give(struct s3_call *base, const struct store_outcome *outcome)
 {
-	get_call(base)->callbacks->on_done(base->context, outcome);
+	const struct s3_get_call *call = get_call(base);
+	struct store_outcome told = *outcome;
+
+	if (outcome->http_status == 412 && outcome->error == -ESTALE &&
+			repair_etag(call)) {
+		told.advice = STORE_REPAIRED;
+		told.repair = STORE_REPAIR_ETAG;
+	}
+	call->callbacks->on_done(base->context, &told);
 }
 
 static void free_get(struct s3_call *base)
@@ -92,6 +120,23 @@ static const struct s3_call_kind get_kind = {
 		.free = free_get,
 };
 
+/* Writes what If-Match says of the version; NULL: nothing. */
+static const char *if_match(struct s3_get_call *call, char *buffer, size_t size)
+{
+	const char *etag = call->object->etag;
+
+	if (!call->object->etag_strong) {
+		return NULL;
+	}
+	call->sent_bare = s3_etag_is_bare(etag) &&
+			  atomic_load(&call->base.store->bare_etags);
+	if (!s3_etag_is_bare(etag) || call->sent_bare) {
+		return etag;
+	}
+	(void)snprintf(buffer, size, "\"%s\"", etag); /* At most S3_ETAG_MAX. */
+	return buffer;
+}
+
 int s3_get(struct store *base, struct object *object, uint64_t offset,
 		uint64_t length, const struct store_callbacks_get *callbacks,
 		void *context, struct store_call **out_call)
@@ -99,6 +144,7 @@ int s3_get(struct store *base, struct object *object, uint64_t offset,
 	struct s3_store *store = s3_store_of(base);
 	struct s3_get_call *call = calloc(1, sizeof(*call));
 	char range[64];
+	char etag[S3_ETAG_MAX + 3];
 
 	if (call == NULL) {
 		return -ENOMEM;
@@ -115,7 +161,7 @@ int s3_get(struct store *base, struct object *object, uint64_t offset,
 			.method = NET_GET,
 			.key = object->key,
 			.range = range,
-			.if_match = object->etag_strong ? object->etag : NULL,
+			.if_match = if_match(call, etag, sizeof(etag)),
 	};
 
 	return s3_call_submit(&call->base, &request, out_call);

@@ -10,8 +10,6 @@
 #include "s3_reply_private.h"
 #include "s3_xml_private.h"
 
-#define MAX_ETAG 1024
-
 /* Which fields of one <Contents> were there. */
 enum field { FIELD_KEY = 1, FIELD_SIZE = 2, FIELD_TIME = 4 };
 #define FIELDS_NEEDED (FIELD_KEY | FIELD_SIZE | FIELD_TIME)
@@ -119,19 +117,17 @@ static bool is_archived(const char *storage_class)
 	       strcmp(storage_class, "DEEP_ARCHIVE") == 0;
 }
 
+/* As it is: quotes that were left out may be left out in headers too. */
 static int on_etag(struct s3_list *list, const char *text, size_t length)
 {
-	char etag[MAX_ETAG];
-
 	if (length == 0) {
 		return 0;
 	}
-	length = s3_etag_to_header_form(text, length, etag, sizeof(etag));
-	if (length == 0) {
+	if (!s3_etag_fits_a_header(text, length)) {
 		return s3_list_malformed(
 				list, "an ETag that no header can have");
 	}
-	return keep_text(list, etag, length, &list->item.etag);
+	return keep_text(list, text, length, &list->item.etag);
 }
 
 static int on_object_field(struct s3_list *list, const char *name,
@@ -226,8 +222,7 @@ int s3_list_create(struct s3_list **out_list)
 	if (list == NULL) {
 		return -ENOMEM;
 	}
-	/* No text is longer than what it was read from, but for a NUL and the
-	 * quotes of an ETag. */
+	/* No text is longer than what it was read from, but for a NUL. */
 	strbuf_init(&list->texts, 2 * S3_LIST_MAX_BODY);
 	strbuf_init(&list->names, 2 * S3_LIST_MAX_BODY);
 	int error = strbuf_add_char(&list->texts, '\0');

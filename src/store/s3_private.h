@@ -2,6 +2,7 @@
 #define STORE_S3_PRIVATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,9 @@ struct s3_store {
 	int path_style;
 	bool requester_pays;
 	struct s3_sse_key sse_key;
+	/* Any thread: */
+	atomic_bool bare_etags; /* Headers have no quotes where listings have
+				   none. */
 	/* Guarded by lock: */
 	pthread_mutex_t lock;
 	pthread_cond_t idle; /* The last call is gone. */

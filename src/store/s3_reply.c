@@ -76,29 +76,22 @@ bool s3_is_unsettled(const char *etag, int64_t mtime, int64_t reply_time)
 	return !strong && mtime > reply_time - UNSETTLED_SECONDS;
 }
 
-size_t s3_etag_to_header_form(
-		const char *etag, size_t length, char *buffer, size_t size)
+bool s3_etag_fits_a_header(const char *etag, size_t length)
 {
-	const bool bare = memchr(etag, '"', length) == NULL;
-	size_t to = 0;
-
-	if (length + 3 > size) {
-		return 0;
-	}
-	if (bare) {
-		buffer[to++] = '"';
+	if (length > S3_ETAG_MAX) {
+		return false;
 	}
 	for (size_t i = 0; i < length; i++) {
 		if ((unsigned char)etag[i] < ' ' || etag[i] == 0x7f) {
-			return 0;
+			return false;
 		}
-		buffer[to++] = etag[i];
 	}
-	if (bare) {
-		buffer[to++] = '"';
-	}
-	buffer[to] = '\0';
-	return to;
+	return true;
+}
+
+bool s3_etag_is_bare(const char *etag)
+{
+	return etag[0] != '\0' && strchr(etag, '"') == NULL;
 }
 
 /* Without a strong ETag the time of change is all there is to compare. */

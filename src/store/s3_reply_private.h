@@ -28,10 +28,12 @@ int s3_content_range_parse(
  * under 2 s before the answer. */
 bool s3_is_unsettled(const char *etag, int64_t mtime, int64_t reply_time);
 
-/* "abc" to "\"abc\"" unless it has quotes: the form of the header. Returns the
- * length, 0 for what does not fit or has control characters. */
-size_t s3_etag_to_header_form(
-		const char *etag, size_t length, char *buffer, size_t size);
+#define S3_ETAG_MAX 1024
+/* Not too long, and without control characters. */
+bool s3_etag_fits_a_header(const char *etag, size_t length);
+/* Without its quotes: some listings leave them out, some servers have none in
+ * their headers either. */
+bool s3_etag_is_bare(const char *etag);
 
 /* Headers of an answer to a range request; NULL: not there. */
 struct s3_range_answer {

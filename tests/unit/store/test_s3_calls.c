@@ -42,6 +42,36 @@ Test(s3_calls, weak_etag_is_not_sent)
 	play(&(struct answer){.status = 404});
 }
 
+/* Whether headers have the quotes that a listing left out is tried, and then
+ * known. */
+Test(s3_calls, etag_without_quotes_is_tried_both_ways)
+{
+	struct answer bare = good_range;
+	bare.headers[0] = "ETag: e";
+	open_store();
+	object_unref(object);
+	object = object_create(store, "k", "e", 100, 1000);
+	get_range(10, 5);
+	cr_expect_str_eq(sent_header("If-Match"), "\"e\"");
+	play(&(struct answer){.status = 412});
+	cr_expect_eq(seen.error, -ESTALE);
+	cr_expect_eq(seen.advice, STORE_REPAIRED);
+	cr_expect_eq(seen.repair, STORE_REPAIR_ETAG);
+	get_range(10, 5);
+	cr_expect_str_eq(sent_header("If-Match"), "e");
+	play(&bare);
+	cr_expect_eq(seen.error, 0);
+	seen.data_length = 0;
+	get_range(10, 5);
+	cr_expect_str_eq(sent_header("If-Match"), "e");
+	play(&good_range);
+	cr_expect_eq(seen.error, 0);
+	seen.data_length = 0;
+	get_range(10, 5);
+	cr_expect_str_eq(sent_header("If-Match"), "\"e\"");
+	play(&good_range);
+}
+
 Test(s3_calls, unusable_answers_deliver_nothing)
 {
 	static const struct answer answers[] = {
