@@ -14,6 +14,8 @@ enum mount_fault {
 	MOUNT_FAULT_TLS,
 	MOUNT_FAULT_UNREACHABLE,
 	MOUNT_FAULT_REGION,
+	MOUNT_FAULT_REDIRECT, /* One that does not name the region. */
+	MOUNT_FAULT_CLOCK,
 	MOUNT_FAULT_OTHER,
 };
 

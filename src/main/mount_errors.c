@@ -60,12 +60,18 @@ enum mount_fault mount_fault_judge(int error, const char *detail)
 	if (error == -ENOENT) {
 		return MOUNT_FAULT_EMPTY;
 	}
+	/* A kind of refusal, but not for want of a permission. */
+	if (has(detail, "AuthorizationHeaderMalformed")) {
+		return MOUNT_FAULT_REGION;
+	}
+	if (has(detail, "RequestTimeTooSkewed")) {
+		return MOUNT_FAULT_CLOCK;
+	}
 	if (error == -EACCES || error == -EPERM) {
 		return judge_denied(detail);
 	}
-	if (status == 301 || status == 307 ||
-			has(detail, "AuthorizationHeaderMalformed")) {
-		return MOUNT_FAULT_REGION;
+	if (status >= 300 && status < 400) {
+		return MOUNT_FAULT_REDIRECT;
 	}
 	if (status != 0 && status < 500) {
 		return MOUNT_FAULT_OTHER;
@@ -139,6 +145,14 @@ void mount_fault_text(enum mount_fault fault,
 		break;
 	case MOUNT_FAULT_REGION:
 		remedy = "the bucket is in another region; give it with region";
+		break;
+	case MOUNT_FAULT_CLOCK:
+		remedy = "the clock of this machine is wrong; set it";
+		break;
+	case MOUNT_FAULT_REDIRECT:
+		remedy = "the store answered with a redirect, which is not "
+			 "followed; give the bucket's region, or check "
+			 "endpoint_url";
 		break;
 	case MOUNT_FAULT_UNREACHABLE:
 		remedy = "the store cannot be reached or does not answer; "
