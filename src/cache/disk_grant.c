@@ -123,16 +123,56 @@ static int prepare_object(struct disk_tier *tier, struct disk_object *object)
 	return 0;
 }
 
+/* How much to take when `need` is the least; 0 when there is no room. */
+static uint64_t choose_grant(const struct index_totals *totals, uint64_t need,
+		uint64_t above_floor)
+{
+	uint64_t room = space_free_bytes(totals);
+	if (room < need) {
+		return 0;
+	}
+	uint64_t take = space_grant_bytes(totals->limit_bytes);
+	take = take < room ? take : room;
+	take = take < above_floor ? take : above_floor;
+	return take > need ? take : need;
+}
+
+/* The room is looked at in the transaction that takes it: other processes take
+ * from the same. */
+static int take_grant(struct disk_tier *tier, uint64_t need,
+		uint64_t above_floor, uint64_t *out_taken)
+{
+	struct index_totals totals;
+	uint64_t take = 0;
+	int error = index_begin(tier->writer);
+	if (error != 0) {
+		return error;
+	}
+	error = read_totals(tier, &totals);
+	if (error == 0) {
+		take = choose_grant(&totals, need, above_floor);
+		error = take == 0 ? -ENOSPC
+				  : index_add_granted(tier->writer,
+						    tier->holder,
+						    (int64_t)take);
+	}
+	if (error == 0) {
+		error = index_commit(tier->writer);
+	}
+	if (error != 0) {
+		index_rollback(tier->writer);
+		return error;
+	}
+	*out_taken = take;
+	return 0;
+}
+
 /* Whether the write may be paid for now; takes a new grant when there is
  * room. -ENOSPC: something has to go first. */
 static int try_grant(struct disk_tier *tier, uint64_t bytes)
 {
 	struct space_disk disk;
-	struct index_totals totals;
 	int error = space_look(tier->dir.fd, &disk);
-	if (error == 0) {
-		error = read_totals(tier, &totals);
-	}
 	if (error != 0) {
 		return error;
 	}
@@ -144,18 +184,10 @@ static int try_grant(struct disk_tier *tier, uint64_t bytes)
 	if (remaining >= bytes) {
 		return 0;
 	}
-	uint64_t room = space_free_bytes(&totals);
-	uint64_t need = bytes - remaining;
-	if (room < need) {
-		return -ENOSPC;
-	}
-	uint64_t take = space_grant_bytes(totals.limit_bytes);
-	take = take < room ? take : room;
-	take = take < above ? take : above;
-	take = take > need ? take : need;
-	error = change_grant(tier, (int64_t)take);
+	uint64_t taken = 0;
+	error = take_grant(tier, bytes - remaining, above, &taken);
 	if (error == 0) {
-		atomic_fetch_add(&tier->remaining, take);
+		atomic_fetch_add(&tier->remaining, taken);
 	}
 	return error;
 }
