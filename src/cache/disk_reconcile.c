@@ -98,6 +98,19 @@ static int compare_file(struct disk_tier *tier, struct index_object *row,
 	return 0;
 }
 
+/* Bytes whose rows wait in this process are not lost. */
+static int merge_own_rows(struct disk_tier *tier, const struct disk_hold *hold)
+{
+	if (hold->object == NULL || atomic_load(&hold->object->unmerged) == 0) {
+		return 0;
+	}
+	int error = disk_merge_all(tier);
+	if (error == 0 && atomic_load(&hold->object->unmerged) != 0) {
+		error = -EBUSY;
+	}
+	return error;
+}
+
 /* A file without a row: its size is not known, and does not matter. */
 static int remove_orphan(struct disk_tier *tier, const uint8_t *name)
 {
@@ -129,7 +142,10 @@ int disk_reconcile_object(struct disk_tier *tier, const uint8_t *name)
 	if (error != 0) {
 		return error;
 	}
-	error = compare_file(tier, &row, &hold);
+	error = merge_own_rows(tier, &hold);
+	if (error == 0) {
+		error = compare_file(tier, &row, &hold);
+	}
 	disk_hold_release(&hold);
 	if (error == 0) {
 		(void)disk_evict_empty(tier, name); /* If it is. */

@@ -100,3 +100,31 @@ Test(disk_sharing, two_that_want_the_last_space_at_once_do_not_both_get_it)
 	disk_object_close(halves[1].object);
 	disk_rig_close(&other);
 }
+
+Test(disk_sharing, settling_the_dead_spares_what_the_living_just_wrote)
+{
+	struct disk_object *object = begun(&rig, "a", 4 * RIG_MIB);
+	struct disk_object *more = begun(&rig, "b", HALF);
+	struct disk_object *old = disk_rig_object(&rig, "c", 4 * RIG_MIB);
+	cr_assert_eq(disk_rig_write(old, "c", 4 * RIG_MIB, 0, 64), 0);
+	disk_object_close(old);
+	cr_assert_eq(disk_tier_flush(rig.tier), 0);
+	/* Another process wrote to the same object, and was killed. */
+	cr_assert_eq(disk_rig_sql(&rig, "INSERT INTO holder VALUES"
+					" ('0123456789abcdef', 4096);"
+					"INSERT INTO writing SELECT"
+					" '0123456789abcdef', name FROM object"
+					" WHERE key = CAST('a' AS BLOB)"),
+			SQLITE_OK);
+	/* Rows of this wait while space has to be found for the next. */
+	disk_object_touch(object, 0, 64); /* "c" is the one to go. */
+	cr_assert_eq(disk_rig_write(object, "a", 4 * RIG_MIB, 0, 64), 0);
+	cr_expect_eq(disk_rig_write(more, "b", HALF, 0, HALF_BLOCKS), 0);
+	cr_expect_eq(disk_rig_sql_number(&rig, "SELECT count(*) FROM holder"),
+			1, "the dead one was settled");
+	cr_assert_eq(disk_tier_flush(rig.tier), 0);
+	cr_expect_eq(disk_rig_check(object, "a", 4 * RIG_MIB), 64);
+	cr_expect_eq(counters_get(&rig.counters.cache_damaged), 0);
+	disk_object_close(object);
+	disk_object_close(more);
+}
