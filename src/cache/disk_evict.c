@@ -74,6 +74,7 @@ struct clearing {
 	const struct index_victim *victim;
 	enum extent extent;
 	bool last_resort;
+	bool is_written; /* By this process: its name stays for that. */
 	/* Set when it has succeeded: */
 	struct index_object row;
 	bool file_goes;
@@ -160,15 +161,41 @@ static int punch_chunk(struct disk_tier *tier, int fd,
 	return error;
 }
 
+/* Nothing is lost in that file. Or it stays: who settles this holder looks
+ * once more. */
+static void forget_name(struct disk_tier *tier, const uint8_t *name)
+{
+	if (index_begin(tier->writer) != 0) {
+		return;
+	}
+	int error = index_remove_writing(tier->writer, tier->holder, name);
+	if (error == 0) {
+		error = index_commit(tier->writer);
+	}
+	if (error != 0) {
+		index_rollback(tier->writer);
+	}
+}
+
+static bool is_named(struct disk_object *object)
+{
+	LOCK_SCOPE(&object->lock);
+	return object->named;
+}
+
 /* The bytes are gone, so the space may be used; else it stays lost until
  * someone compares file and index. */
-static void take_space(struct disk_tier *tier, int error, uint64_t freed)
+static void take_space(
+		struct disk_tier *tier, int error, const struct clearing *done)
 {
 	counters_add(&tier->counters->cache_evictions, 1);
-	if (error == 0) {
-		atomic_fetch_add(&tier->remaining, freed);
-	} else {
+	if (error != 0) {
 		tier->leaked = true;
+		return;
+	}
+	atomic_fetch_add(&tier->remaining, done->freed_bytes);
+	if (!done->is_written && !tier->leaked) {
+		forget_name(tier, done->victim->name);
 	}
 }
 
@@ -186,11 +213,12 @@ static int evict_open(struct disk_tier *tier, const struct index_victim *victim,
 			.victim = victim,
 			.extent = EXTENT_CHUNK,
 			.last_resort = want->last_resort,
+			.is_written = is_named(object),
 	};
 	int error = clear_in_transaction(tier, &clearing);
 	if (error == 0) {
 		take_space(tier, punch_chunk(tier, hold->fd, victim),
-				clearing.freed_bytes);
+				&clearing);
 	}
 	settle_chunk(object, victim->number,
 			error == 0 ? &clearing.row : &known);
@@ -215,7 +243,7 @@ static int evict_closed(struct disk_tier *tier,
 				      ? data_file_unlink(tier->dir.objects_fd,
 							victim->name)
 				      : punch_chunk(tier, hold->fd, victim);
-	take_space(tier, freeing, clearing.freed_bytes);
+	take_space(tier, freeing, &clearing);
 	return 0;
 }
 

@@ -128,3 +128,19 @@ Test(disk_sharing, settling_the_dead_spares_what_the_living_just_wrote)
 	disk_object_close(object);
 	disk_object_close(more);
 }
+
+Test(disk_sharing, names_of_evicted_files_are_not_kept)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "k%u", i);
+		struct disk_object *object =
+				disk_rig_object(&rig, key, RIG_MIB);
+		cr_assert_eq(disk_rig_write(object, key, RIG_MIB, 0, 16), 0);
+		disk_object_close(object);
+		cr_assert_eq(disk_tier_flush(rig.tier), 0);
+	}
+	cr_expect_gt(counters_get(&rig.counters.cache_evictions), 30);
+	cr_expect_eq(disk_rig_sql_number(&rig, "SELECT count(*) FROM writing"),
+			0);
+}
