@@ -1,9 +1,11 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aws_config_private.h"
 #include "aws_credentials_private.h"
@@ -109,15 +111,17 @@ static int load_unsupported(const struct aws_chain *chain,
 	return -ENOENT;
 }
 
-static void add_file(struct strbuf *tried, const char *path, bool is_there,
-		const char *profile)
+static void add_file(
+		struct strbuf *tried, const char *path, const char *profile)
 {
-	if (is_there) {
+	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) {
 		(void)strbuf_printf(tried, "%s (no keys in profile \"%s\")",
 				path, profile);
 	} else {
-		(void)strbuf_printf(tried, "%s (not there)",
-				path[0] != '\0' ? path : "~/.aws");
+		(void)strbuf_printf(tried, "%s (%s)",
+				path[0] != '\0' ? path : "~/.aws",
+				errno == EACCES ? "may not be read"
+						: "not there");
 	}
 }
 
@@ -126,7 +130,6 @@ static int load_profile(const struct aws_chain *chain,
 		struct aws_credentials **out_keys, struct strbuf *tried,
 		char *message)
 {
-	struct aws_file_stamp stamps[2];
 	const char *unsupported = profile->instead_of_keys;
 
 	if (profile->access_key_id == NULL && unsupported == NULL) {
@@ -151,12 +154,10 @@ static int load_profile(const struct aws_chain *chain,
 		return -EINVAL;
 	}
 	if (profile->access_key_id == NULL) {
-		aws_files_stamp(&chain->files, stamps);
 		add_file(tried, chain->files.credentials_path,
-				stamps[1].is_there, chain->files.profile);
-		(void)strbuf_add_text(tried, ", ");
-		add_file(tried, chain->files.config_path, stamps[0].is_there,
 				chain->files.profile);
+		(void)strbuf_add_text(tried, ", ");
+		add_file(tried, chain->files.config_path, chain->files.profile);
 		return -ENOENT;
 	}
 	return give("shared files", profile->access_key_id,

@@ -53,6 +53,14 @@ int aws_files_init(struct aws_files *files, const char *profile)
 			.profile = strdup(
 					profile != NULL ? profile : "default"),
 			.profile_was_named = profile != NULL,
+			.config_was_named =
+					aws_environment_get(
+							"AWS_CONFIG_FILE") !=
+					NULL,
+			.credentials_was_named =
+					aws_environment_get("AWS_SHARED_"
+							    "CREDENTIALS_"
+							    "FILE") != NULL,
 	};
 	if (files->config_path == NULL || files->credentials_path == NULL ||
 			files->profile == NULL) {
@@ -108,13 +116,21 @@ static int open_plain(const char *path)
 	return fd;
 }
 
-static int read_file(const char *path, enum aws_file kind, const char *profile,
-		struct aws_profile *inout_profile)
+/* A home may be another user's (su, or a daemon's): what lies there and may not
+ * be read is not meant for us. */
+static bool is_passed_over(int error, bool was_named)
+{
+	return error == -ENOENT || error == -ENOTDIR ||
+	       (error == -EACCES && !was_named);
+}
+
+static int read_file(const char *path, bool was_named, enum aws_file kind,
+		const char *profile, struct aws_profile *inout_profile)
 {
 	CLEANUP_CLOSE int fd = open_plain(path);
 
 	if (fd < 0) {
-		return fd == -ENOENT || fd == -ENOTDIR ? 0 : fd;
+		return is_passed_over(fd, was_named) ? 0 : fd;
 	}
 	char *text = malloc(AWS_FILE_MAX_SIZE);
 	if (text == NULL) {
@@ -139,7 +155,7 @@ static int complain(char *message, size_t size, const char *path, int error)
 	}
 	(void)snprintf(message, size, "cannot read %s: %s", path,
 			strerror(-error));
-	return -EINVAL;
+	return error;
 }
 
 int aws_files_read(const struct aws_files *files,
@@ -147,16 +163,16 @@ int aws_files_read(const struct aws_files *files,
 		size_t message_size)
 {
 	struct aws_profile read = {0};
-	int error = read_file(files->config_path, AWS_FILE_CONFIG,
-			files->profile, &read);
+	int error = read_file(files->config_path, files->config_was_named,
+			AWS_FILE_CONFIG, files->profile, &read);
 
 	if (error != 0) {
 		error = complain(message, message_size, files->config_path,
 				error);
 		goto failed;
 	}
-	error = read_file(files->credentials_path, AWS_FILE_CREDENTIALS,
-			files->profile, &read);
+	error = read_file(files->credentials_path, files->credentials_was_named,
+			AWS_FILE_CREDENTIALS, files->profile, &read);
 	if (error != 0) {
 		error = complain(message, message_size, files->credentials_path,
 				error);

@@ -23,6 +23,7 @@ struct aws_files {
 	char *credentials_path;
 	char *profile;
 	bool profile_was_named; /* By an option or AWS_PROFILE. */
+	bool config_was_named, credentials_was_named;
 };
 
 /* Paths from AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE, else below the
@@ -32,8 +33,9 @@ void aws_files_finish(struct aws_files *files);
 
 /*
  * Reads both files; what the credentials file says wins. A file that is not
- * there is empty. -EINVAL with a message: a file cannot be read, or a named
- * profile is in neither.
+ * there is empty, and so is one below the home directory that may not be read.
+ * With a message: -EINVAL when a named profile is in neither, others when a
+ * file cannot be read.
  */
 int aws_files_read(const struct aws_files *files,
 		struct aws_profile *out_profile, char *message,

@@ -172,7 +172,7 @@ Test(aws_credentials, files_that_cannot_be_read_are_an_error)
 {
 	char other[80];
 	setenv("AWS_SHARED_CREDENTIALS_FILE", directory, 1);
-	cr_assert_eq(create(NULL), -EINVAL);
+	cr_assert_eq(create(NULL), -EISDIR);
 	cr_expect_not_null(strstr(message, directory), "%s", message);
 	snprintf(other, sizeof(other), "%s/pipe", directory);
 	cr_assert_eq(mkfifo(other, 0600), 0);
@@ -295,4 +295,40 @@ Test(aws_credentials, home_comes_from_the_password_database_when_unset)
 	cr_expect_eq(home[0], '/');
 	cr_expect_str_neq(home, "/somewhere");
 	free(home);
+}
+
+/* The home of `su` without a dash: root's, which the user may not look into. */
+Test(aws_credentials, a_home_that_may_not_be_read_is_passed_over)
+{
+	char aws[80], path[96];
+
+	snprintf(aws, sizeof(aws), "%s/.aws", directory);
+	snprintf(path, sizeof(path), "%s/config", aws);
+	cr_assert_eq(mkdir(aws, 0700), 0);
+	replace(path, "[default]\nregion = eu\n");
+	cr_assert_eq(chmod(aws, 0), 0);
+	unsetenv("AWS_CONFIG_FILE");
+	unsetenv("AWS_SHARED_CREDENTIALS_FILE");
+	setenv("HOME", directory, 1);
+	if (geteuid() == 0) {
+		cr_assert_eq(seteuid(65534), 0);
+	}
+	cr_expect_eq(create(NULL), -EACCES);
+	cr_expect_not_null(strstr(message, "config (may not be read)"));
+	setenv("AWS_ACCESS_KEY_ID", "env", 1);
+	setenv("AWS_SECRET_ACCESS_KEY", "es", 1);
+	cr_expect_eq(create(NULL), 0);
+	setenv("AWS_CONFIG_FILE", path, 1);
+	aws_chain_destroy(chain);
+	chain = NULL;
+	unsetenv("AWS_ACCESS_KEY_ID");
+	unsetenv("AWS_SECRET_ACCESS_KEY");
+	cr_expect_eq(create(NULL), -EACCES);
+	cr_expect_not_null(strstr(message, "cannot read"));
+	if (getuid() == 0) {
+		cr_assert_eq(seteuid(0), 0);
+	}
+	cr_assert_eq(chmod(aws, 0700), 0);
+	(void)unlink(path);
+	(void)rmdir(aws);
 }
