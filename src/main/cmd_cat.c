@@ -198,6 +198,50 @@ static void on_stat(void *context, int error, struct object *object)
 	wait_end(&lookup->wait, error);
 }
 
+static void on_listed(void *context, int error, bool more)
+{
+	struct lookup *lookup = context;
+
+	(void)more;
+	wait_end(&lookup->wait, error);
+}
+
+static int on_page(void *context, const struct store_page *page)
+{
+	(void)context;
+	(void)page;
+	return 0;
+}
+
+/* An answer to HEAD has no words, and some servers give 404 for an unknown key
+ * id: a listing of the name says what is wrong, if anything is. */
+static int find_reason(const struct client *client, const char *key, int error)
+{
+	static const struct fetch_list_callbacks callbacks = {
+			.on_page = on_page,
+			.on_done = on_listed,
+	};
+	const struct fetch_list_args args = {
+			.store = client->store,
+			.prefix = key,
+			.max_keys = 1,
+			.max_pages = 1,
+	};
+	struct lookup lookup = {0};
+
+	if (error != -ENOENT && error != -EACCES) {
+		return error;
+	}
+	wait_init(&lookup.wait);
+	int reason = fetch_list(client->fetch, &args, &callbacks, &lookup);
+
+	if (reason == 0) {
+		reason = wait_for(&lookup.wait);
+	}
+	wait_finish(&lookup.wait);
+	return reason != 0 ? reason : error;
+}
+
 static int find_object(const struct client *client, struct object **out_object)
 {
 	CLEANUP_FREE char *key = strdup(store_prefix(client->store));
@@ -220,10 +264,11 @@ static int find_object(const struct client *client, struct object **out_object)
 		error = wait_for(&lookup.wait);
 	}
 	wait_finish(&lookup.wait);
-	if (error == 0) {
-		*out_object = lookup.object;
+	if (error != 0) {
+		return find_reason(client, key, error);
 	}
-	return error;
+	*out_object = lookup.object;
+	return 0;
 }
 
 static int explain(const struct client *client, const char *url, int error)

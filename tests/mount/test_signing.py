@@ -243,3 +243,17 @@ def test_no_proxy_is_honoured(here, faults):
     done = mounts.run("s3://b", here, "--cache-dir=none", env=env)
     assert done.returncode == 0, done.stderr
     assert os.listdir(here) == ["d"]
+
+
+def test_cat_says_why_a_bare_head_answer_refuses(gateway):
+    """HEAD has no body: an unknown key id is a bare 404 there."""
+    servers.client(gateway.url).put_object(Bucket="train", Key="cat/x", Body=b"x")
+    for env, word in ((mounts.environment(gateway.url, key="nobody"), "key"),
+                      (mounts.environment(gateway.url, secret="wrong"), "secret")):
+        done = mounts.run("cat", "s3://train/cat/x", env=env)
+        assert done.returncode == 2 and word in done.stderr, done.stderr
+        assert "no such object" not in done.stderr and len(done.stderr.splitlines()) == 1
+    done = mounts.run("cat", "s3://train/cat/y", env=mounts.environment(gateway.url))
+    assert done.returncode == 2 and "no such object" in done.stderr
+    done = mounts.run("cat", "s3://nowhere/cat/y", env=mounts.environment(gateway.url))
+    assert done.returncode == 2 and "bucket" in done.stderr
