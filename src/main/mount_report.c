@@ -11,6 +11,10 @@
 #include "main/report.h"
 #include "mount_private.h"
 
+#define PASSTHROUGH_REASON                                                     \
+	"not in this version; it will need libfuse 3.17, Linux 6.9 and "       \
+	"CAP_SYS_ADMIN"
+
 void mount_note(struct mount *mount, const char *format, ...)
 {
 	char note[1024];
@@ -42,7 +46,7 @@ static void collect(struct mount *mount, struct report_facts *out_facts)
 			.uptime_ms = clock_monotonic_ms() - mount->started_ms,
 			.cost_billionths = prices_estimate(
 					&mount->prices, &mount->counters),
-			.passthrough_reason = "not in this version",
+			.passthrough_reason = PASSTHROUGH_REASON,
 			.counters = &mount->counters,
 	};
 }
