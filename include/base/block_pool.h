@@ -29,6 +29,9 @@ int block_pool_take(struct block_pool *pool, size_t count, size_t reserve,
 void block_pool_give(
 		struct block_pool *pool, void *const *blocks, size_t count);
 
+/* Gives the pages of all free blocks back to the system: for quiet times. */
+void block_pool_trim(struct block_pool *pool);
+
 size_t block_pool_free_count(const struct block_pool *pool);
 size_t block_pool_total_count(const struct block_pool *pool);
 

@@ -10,6 +10,10 @@ struct options;
 /* Whether the command was called as mount.shardfs (or mount.fuse.shardfs). */
 bool mount_helper_called_as(const char *argv0);
 
+/* What is otherwise than on the command line: at boot the network may be late.
+ */
+void mount_helper_defaults(struct options *options);
+
 /*
  * Reads the command line that mount(8) gives its helpers: SOURCE DIR [-sfnvN]
  * [-o LIST] [-t TYPE] [-N NAMESPACE]. Otherwise as arguments_parse.

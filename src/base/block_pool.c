@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
@@ -195,6 +196,31 @@ void block_pool_give(struct block_pool *pool, void *const *blocks, size_t count)
 		drop_pages(blocks + given, batch);
 		push_cold(pool, blocks + given, batch);
 		given += batch;
+	}
+}
+
+/* Takes up to `limit` warm blocks, those that were freed first. */
+static size_t pop_coldest(struct block_pool *pool, void **blocks, size_t limit)
+{
+	LOCK_SCOPE(&pool->lock);
+	size_t count = pool->warm_count < limit ? pool->warm_count : limit;
+	for (size_t i = 0; i < count; i++) {
+		blocks[i] = block_at(pool, pool->warm[i]);
+	}
+	pool->warm_count -= count;
+	memmove(pool->warm, pool->warm + count,
+			pool->warm_count * sizeof(*pool->warm));
+	publish_free_count_locked(pool);
+	return count;
+}
+
+void block_pool_trim(struct block_pool *pool)
+{
+	void *blocks[COOL_BATCH];
+	size_t count = 0;
+	while ((count = pop_coldest(pool, blocks, COOL_BATCH)) > 0) {
+		drop_pages(blocks, count);
+		push_cold(pool, blocks, count);
 	}
 }
 

@@ -44,7 +44,8 @@ struct cache {
 	struct fill *fills;		 /* Oldest first. */
 	struct fill *spare_fills;	 /* Linked through next. */
 	int stop_error;			 /* Of cache_stop; 0: it runs. */
-	bool closing;	  /* Of cache_destroy: nothing new is asked for. */
+	bool closing; /* Of cache_destroy: nothing new is asked for. */
+	uint64_t trimmed_at_bytes; /* `bytes_read` at the last trim. */
 	bool last_writes; /* Nothing more will be queued to the writer. */
 	uint64_t write_deadline_ms; /* Valid when closing. */
 };

@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-/* Free buffers up to this many bytes keep their pages. */
-#define KEEP_BYTES ((size_t)32 << 20)
+/* Free buffers up to this many bytes keep their pages while there is work: a
+ * stream and its writer free and take about as much again and again, and each
+ * page that comes back costs a fault. */
+#define KEEP_BYTES ((size_t)256 << 20)
 
 /*
  * Everything is allocated at the start: the number of blocks is the number of
@@ -73,6 +75,11 @@ void memory_destroy(struct memory *memory)
 	free(memory->table);
 	free(memory->blocks);
 	free(memory);
+}
+
+void memory_trim(struct memory *memory)
+{
+	block_pool_trim(memory->pool);
 }
 
 size_t memory_total(const struct memory *memory)

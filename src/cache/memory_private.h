@@ -85,6 +85,9 @@ int memory_create(uint64_t bytes, struct counters *counters,
 void memory_destroy(struct memory *memory);
 
 size_t memory_total(const struct memory *memory);
+
+/* Gives the pages of free buffers back. Needs no lock. */
+void memory_trim(struct memory *memory);
 struct memory_block *memory_find(const struct memory *memory,
 		const struct memory_owner *owner, uint64_t number);
 

@@ -20,6 +20,8 @@
 #define RUN_GOOD_BLOCKS ((size_t)64)
 /* How long a block waits for its neighbours. */
 #define RUN_WAIT_MS 100
+/* After so long without a read, free buffers give their pages back. */
+#define QUIET_MS 5000
 
 struct write_run {
 	struct cache_object *object;
@@ -132,6 +134,21 @@ static void finish_unused_locked(struct cache *cache)
 	}
 }
 
+/* Nothing to write: waits for it, and tidies up in a quiet time. */
+static void wait_idle_locked(struct cache *cache)
+{
+	uint64_t before = counters_get(&cache->counters->bytes_read);
+
+	wait_locked(cache, QUIET_MS);
+	uint64_t now = counters_get(&cache->counters->bytes_read);
+	if (now == before && now != cache->trimmed_at_bytes &&
+			!memory_write_head(cache->memory) &&
+			!cache->last_writes) {
+		cache->trimmed_at_bytes = now;
+		memory_trim(cache->memory);
+	}
+}
+
 /* Waits until `run` is to be written. False: the thread ends. */
 static bool next_run_locked(struct cache *cache, struct write_run *run)
 {
@@ -146,7 +163,7 @@ static bool next_run_locked(struct cache *cache, struct write_run *run)
 			if (cache->last_writes) {
 				return false;
 			}
-			(void)pthread_cond_wait(&cache->writer, &cache->lock);
+			wait_idle_locked(cache);
 			continue;
 		}
 		find_run_locked(cache, run);

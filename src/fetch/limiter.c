@@ -36,7 +36,7 @@ void limiter_succeeded(struct limiter *limiter)
 size_t limiter_share(size_t limit, enum job_class class)
 {
 	if (class == JOB_PREFETCH && limit >= LEAST) {
-		return limit - (limit < 8 ? 1 : limit / 8);
+		return limit - (limit < 32 ? 1 : limit / 8);
 	}
 	if (class == JOB_DEMAND && limit >= 16) {
 		return limit - limit / 16;

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "main/one_line.h"
+
 /*
  * What goes through the pipe: a digit for the status, then each line behind
  * its stream's letter and before a NUL: "0oshardfs: …\0e…\0". The parent reads
@@ -199,6 +201,7 @@ static size_t put_line(
 	}
 	report[length] = stream;
 	(void)snprintf(report + length + 1, room - 1, "%s", line);
+	one_line(report + length + 1);
 	return length + strlen(report + length) + 1;
 }
 

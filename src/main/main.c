@@ -19,12 +19,14 @@
 #include "main/mount_check.h"
 #include "main/mount_helper.h"
 #include "main/mountinfo.h"
+#include "main/one_line.h"
 #include "main/option_help.h"
 #include "main/options.h"
 #include "main/source_args.h"
 #include "store/open.h"
 
 #define MESSAGE_SIZE 2048
+#define COMMAND_LINE_SIZE 4096
 #define PERSON_TIMEOUT_MS 20000
 #define DEFAULT_PATH                                                           \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -34,14 +36,15 @@
 
 int command_fail(int status, const char *format, ...)
 {
+	char line[COMMAND_LINE_SIZE];
 	va_list list;
 
 	(void)fflush(stdout);
-	(void)fputs("shardfs: ", stderr);
 	va_start(list, format);
-	(void)vfprintf(stderr, format, list);
+	(void)vsnprintf(line, sizeof(line), format, list); /* Cut is fine. */
 	va_end(list);
-	(void)fputc('\n', stderr);
+	one_line(line);
+	(void)fprintf(stderr, "shardfs: %s\n", line);
 	return status;
 }
 
@@ -151,11 +154,28 @@ static int parse(struct command *command)
 			sizeof(command->message));
 }
 
+static void init_options(struct command *command)
+{
+	options_init(&command->options);
+	if (command->helper) {
+		mount_helper_defaults(&command->options);
+	}
+}
+
+/* The command line is read, and everybody can see it: a proxy's password is
+ * not left in it. */
+static void hide_passwords(struct command *command)
+{
+	for (int i = 1; i < command->argc; i++) {
+		one_line_hide_users(command->argv[i]);
+	}
+}
+
 /* The command line wins over the file: it is read once more behind it. */
 static int parse_with_config(struct command *command, const char *path)
 {
 	options_finish(&command->options);
-	options_init(&command->options);
+	init_options(command);
 	int error = config_file_read(path, &command->options, command->message,
 			sizeof(command->message));
 
@@ -185,8 +205,8 @@ static bool has_config(const struct command *command)
 	       command->options.source == NULL;
 }
 
-static int serve_mount(const struct command *command,
-		const struct source_args *args, const char *mountpoint)
+static int serve_mount(struct command *command, const struct source_args *args,
+		const char *mountpoint)
 {
 	const struct arguments *arguments = &command->arguments;
 	struct background background;
@@ -202,6 +222,7 @@ static int serve_mount(const struct command *command,
 			.verbose = arguments->verbose,
 	};
 
+	hide_passwords(command);
 	if (plan.foreground) {
 		background_stay(&background);
 		return mount_run(&plan, &background);
@@ -273,11 +294,12 @@ static int run(struct command *command)
 	if (!command->helper && arguments->word_count > 0 &&
 			source_args_kind(arguments->words[0]) ==
 					SOURCE_SUBCOMMAND) {
-		return parse_for_person(command) == 0
-				       ? run_subcommand(arguments,
-							 &command->options)
-				       : command_fail(STATUS_USAGE, "%s",
-							 command->message);
+		if (parse_for_person(command) != 0) {
+			return command_fail(
+					STATUS_USAGE, "%s", command->message);
+		}
+		hide_passwords(command);
+		return run_subcommand(arguments, &command->options);
 	}
 	return run_mount(command);
 }
@@ -292,7 +314,7 @@ int main(int argc, char **argv)
 
 	fill_streams();
 	fill_environment(command.helper);
-	options_init(&command.options);
+	init_options(&command);
 	int status = run(&command);
 
 	arguments_finish(&command.arguments);

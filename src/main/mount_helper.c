@@ -24,9 +24,14 @@ struct helper {
 	char *const *argv;
 	int next;
 	struct arguments *arguments;
-	const char *lists[16]; /* -o, applied once -s is known. */
+	const char **lists; /* -o, applied once -s is known. */
 	size_t list_count;
 };
+
+void mount_helper_defaults(struct options *options)
+{
+	options->mount_wait_ms = MOUNT_WAIT_MS;
+}
 
 static const char *value_of(struct helper *helper, const char *rest)
 {
@@ -61,7 +66,7 @@ static int parse_flags(struct helper *helper, const char *text)
 			if (value == NULL) {
 				return -EINVAL;
 			}
-			if (*c == 'o' && helper->list_count < 16) {
+			if (*c == 'o') {
 				helper->lists[helper->list_count++] = value;
 			}
 			return 0;
@@ -98,6 +103,27 @@ static int parse_words(struct helper *helper)
 	return 0;
 }
 
+static int parse_all(struct helper *helper, struct options *options,
+		char *message, size_t message_size)
+{
+	if (parse_words(helper) != 0) {
+		(void)snprintf(message, message_size,
+				"usage: mount.shardfs SOURCE DIR [-sfnv] "
+				"[-o OPTIONS] [-t TYPE] [-N NAMESPACE]");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < helper->list_count; i++) {
+		int error = options_set_list(options, helper->lists[i],
+				helper->arguments->sloppy, message,
+				message_size);
+
+		if (error != 0) {
+			return error;
+		}
+	}
+	return 0;
+}
+
 int mount_helper_parse(int argc, char *const argv[], struct options *options,
 		struct arguments *out_arguments, char *message,
 		size_t message_size)
@@ -109,28 +135,19 @@ int mount_helper_parse(int argc, char *const argv[], struct options *options,
 			.next = 1,
 			.arguments = &arguments,
 	};
+	int error = -ENOMEM;
 
 	arguments.words = calloc((size_t)argc + 1, sizeof(*arguments.words));
-	if (arguments.words == NULL) {
+	helper.lists = calloc((size_t)argc + 1, sizeof(*helper.lists));
+	if (arguments.words != NULL && helper.lists != NULL) {
+		error = parse_all(&helper, options, message, message_size);
+	} else {
 		(void)snprintf(message, message_size, "out of memory");
-		return -ENOMEM;
 	}
-	options->mount_wait_ms = MOUNT_WAIT_MS;
-	if (parse_words(&helper) != 0) {
-		(void)snprintf(message, message_size,
-				"usage: mount.shardfs SOURCE DIR [-sfnv] "
-				"[-o OPTIONS] [-t TYPE] [-N NAMESPACE]");
+	free(helper.lists);
+	if (error != 0) {
 		arguments_finish(&arguments);
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < helper.list_count; i++) {
-		int error = options_set_list(options, helper.lists[i],
-				arguments.sloppy, message, message_size);
-
-		if (error != 0) {
-			arguments_finish(&arguments);
-			return error;
-		}
+		return error;
 	}
 	*out_arguments = arguments;
 	return 0;

@@ -208,6 +208,7 @@ def client(url, key=KEY, secret=SECRET):
     return boto3.client("s3", endpoint_url=url, aws_access_key_id=key,
                         aws_secret_access_key=secret, region_name="us-east-1",
                         config=botocore.config.Config(
+                            signature_version="s3v4",
                             s3={"addressing_style": "path"},
                             request_checksum_calculation="when_required",
                             response_checksum_validation="when_required",

@@ -195,3 +195,20 @@ Test(block_pool, threads_never_share_a_block)
 	cr_assert_eq(block_pool_free_count(pool), 12);
 	block_pool_destroy(pool);
 }
+
+Test(block_pool, trim_gives_the_pages_of_free_blocks_back)
+{
+	void *blocks[4];
+	create(8, 8);
+	cr_assert_eq(block_pool_take(pool, 4, 0, blocks), 0);
+	for (size_t i = 0; i < 4; i++) {
+		memset(blocks[i], 'x', BLOCK_SIZE);
+	}
+	block_pool_give(pool, blocks, 3);
+	block_pool_trim(pool);
+	cr_expect_eq(block_pool_free_count(pool), 7);
+	cr_expect_eq(*(char *)blocks[0], 0, "its pages are new");
+	cr_expect_eq(*(char *)blocks[3], 'x', "one in use is not touched");
+	block_pool_give(pool, blocks + 3, 1);
+	block_pool_destroy(pool);
+}

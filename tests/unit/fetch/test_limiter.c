@@ -51,7 +51,7 @@ Test(limiter, the_last_transfers_are_kept_for_what_goes_first)
 			{3, 3, 3, 3},
 			{4, 4, 4, 3},
 			{8, 8, 8, 7},
-			{16, 16, 15, 14},
+			{16, 16, 15, 15},
 			{64, 64, 60, 56},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

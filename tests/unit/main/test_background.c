@@ -82,6 +82,11 @@ static void fail(struct background *background)
 	background_report(background, 2, NULL, "shardfs: no such bucket");
 }
 
+static void fail_oddly(struct background *background)
+{
+	background_report(background, 2, NULL, "there is a\nb\x1b[1m");
+}
+
 static void vanish(struct background *background)
 {
 	(void)background;
@@ -117,6 +122,13 @@ Test(background, lines_and_status_reach_the_caller)
 	cr_assert_eq(outcome.status, 2);
 	cr_assert_str_eq(outcome.out, "");
 	cr_assert_str_eq(outcome.err, "shardfs: no such bucket\n");
+}
+
+Test(background, a_line_stays_one_line)
+{
+	struct outcome outcome = start(fail_oddly);
+
+	cr_assert_str_eq(outcome.err, "there is a?b?[1m\n");
 }
 
 Test(background, a_death_without_a_word_is_told)

@@ -24,6 +24,7 @@ static int parse(char **argv)
 	arguments_finish(&arguments);
 	options_finish(&options);
 	options_init(&options);
+	mount_helper_defaults(&options);
 	message[0] = '\0';
 	return mount_helper_parse(count, argv, &options, &arguments, message,
 			sizeof(message));
@@ -82,4 +83,35 @@ Test(mount_helper, unknown_flags_and_missing_values_show_the_usage)
 	cr_assert_eq(PARSE("s3://b", "/mnt", "-x"), -EINVAL);
 	cr_assert(strstr(message, "usage:") != NULL);
 	cr_assert_eq(PARSE("s3://b", "/mnt", "-o"), -EINVAL);
+}
+
+Test(mount_helper, every_list_counts)
+{
+	char *argv[64] = {"mount.shardfs", "s3://b", "/mnt"};
+	size_t count = 3;
+
+	while (count < 43) {
+		argv[count++] = "-o";
+		argv[count++] = "rw";
+	}
+	argv[count++] = "-o";
+	argv[count] = "region=eu";
+	cr_assert_eq(parse(argv), 0, "%s", message);
+	cr_assert_str_eq(options.region, "eu");
+}
+
+/* It is read a second time behind a configuration file. */
+Test(mount_helper, what_a_file_said_of_waiting_stays)
+{
+	char *argv[] = {"mount.shardfs", "/etc/x.conf", "/mnt", NULL};
+	struct arguments again;
+
+	options_init(&options);
+	mount_helper_defaults(&options);
+	options.mount_wait_ms = 5000;
+	cr_assert_eq(mount_helper_parse(3, argv, &options, &again, message,
+				     sizeof(message)),
+			0);
+	cr_assert_eq(options.mount_wait_ms, 5000);
+	arguments_finish(&again);
 }
