@@ -1,9 +1,9 @@
 """Signatures against an independent check, and what is repaired: once."""
 
 import os
+import pathlib
 import subprocess
 import tempfile
-import time
 
 import pytest
 
@@ -219,19 +219,26 @@ def test_listing_queries_are_canonical(faults, mount):
     assert refused(server) == []
 
 
-def test_a_proxy_carries_requests_and_its_password_shows_nowhere(mount):
+@pytest.mark.parametrize("where", ["environment", "option", "list"])
+def test_a_proxy_carries_requests_and_its_password_shows_nowhere(mount, tmp_path, where):
     """The scripted server as a proxy: it gets whole URLs."""
     server = fill(FaultServer({"verify": False})).start()
     server.base_path = "http://store.invalid"
+    url = f"http://user:proxypasswordmark@127.0.0.1:{server.port}"
+    env = {**mounts.environment("http://store.invalid"), "no_proxy": "other.invalid"}
+    words = []
+    if where == "environment":
+        env["http_proxy"] = url
+    else:
+        words = [f"--proxy={url}"] if where == "option" else ["-o", f"ro,proxy={url},noatime"]
     try:
-        env = mounts.environment("http://store.invalid",
-                                 http_proxy=f"http://user:proxypasswordmark@127.0.0.1:{server.port}")
-        m = mount(None, "s3://b", env={**env, "no_proxy": "other.invalid"})
+        m = mount(None, "s3://b", *words, env=env, log_level="debug", log_file=tmp_path / "log")
         read_all(m)
         assert all(e.target.startswith("http://store.invalid/b") for e in server.log)
-    except mounts.MountFailed as failed:
-        assert "proxypasswordmark" not in str(failed)
-        raise
+        shown = pathlib.Path(f"/proc/{m.pid}/cmdline").read_bytes()
+        shown += (tmp_path / "log").read_bytes() + (m.path / ".shardfs/stats").read_bytes()
+        assert b"127.0.0.1" in shown or where == "environment"
+        assert b"proxypasswordmark" not in shown
     finally:
         server.stop()
 
