@@ -45,6 +45,10 @@ int tree_create(const struct tree_settings *settings, struct tree **out_tree);
  * directory may be left. */
 void tree_destroy(struct tree *tree);
 
+/* A disk for listings where there was none, before the tree is served: a new
+ * cache is made only once the source has answered. */
+void tree_use_disk(struct tree *tree, struct disk_tier *disk);
+
 struct tree_attr {
 	uint64_t inode;
 	bool is_dir;

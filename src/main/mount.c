@@ -125,6 +125,25 @@ static int open_cache(struct mount *mount)
 			cache_create(&settings, &mount->cache));
 }
 
+/* What is known from it may save the question whether the source is there. */
+static int open_old_cache(struct mount *mount)
+{
+	return mount_cache_is_new(mount) ? 0 : open_cache(mount);
+}
+
+static int open_new_cache(struct mount *mount)
+{
+	if (mount->cache != NULL) {
+		return 0;
+	}
+	int error = open_cache(mount);
+
+	if (error == 0 && mount->disk != NULL) {
+		tree_use_disk(mount->tree, mount->disk);
+	}
+	return error;
+}
+
 static int open_tree(struct mount *mount)
 {
 	const struct tree_settings settings = {
@@ -253,8 +272,9 @@ static int open_client(struct mount *mount)
 static int open_all(struct mount *mount)
 {
 	int (*const steps[])(struct mount *) = {open_log, check_place,
-			read_prices, open_client, open_cache, open_tree,
-			mount_probe, open_streams, open_metrics, open_front};
+			read_prices, open_client, open_old_cache, open_tree,
+			mount_probe, open_new_cache, open_streams, open_metrics,
+			open_front};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		int error = steps[i](mount);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cache/disk_tier.h"
@@ -102,4 +103,41 @@ int mount_cache_open(struct mount *mount)
 		return 0;
 	}
 	return open_dir(mount, dir, false);
+}
+
+/* Whether a cache was ever made in `dir`, or in its place in there. */
+static bool has_cache(const char *dir)
+{
+	static const char *const places[] = {"v1", "shardfs/v1"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		CLEANUP_FREE char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", dir, places[i]) < 0) {
+			path = NULL;
+			return true;
+		}
+		if (access(path, F_OK) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool mount_cache_is_new(const struct mount *mount)
+{
+	const char *dir = mount->plan->options->cache_dir;
+	CLEANUP_FREE char *first = NULL;
+	CLEANUP_FREE char *second = NULL;
+	struct defaults_user user;
+
+	if (dir != NULL) {
+		return strcmp(dir, "none") != 0 && !has_cache(dir);
+	}
+	defaults_user_read(&user);
+	if (defaults_cache_dir(&user, &first) == 0 && has_cache(first)) {
+		return false;
+	}
+	return defaults_cache_dir_second(user.uid, &second) == 0 &&
+	       !has_cache(second);
 }

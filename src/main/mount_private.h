@@ -39,6 +39,9 @@ void mount_note(struct mount *mount, const char *format, ...)
 
 /* mount_cache.c: opens the disk tier as the options or the defaults say. */
 int mount_cache_open(struct mount *mount);
+/* Whether there is no cache yet where it would be: nothing is known from it,
+ * and a mount that fails should not leave one. */
+bool mount_cache_is_new(const struct mount *mount);
 
 /* mount_probe.c: asks whether the source can be shown, as long as mount_wait
  * says. */

@@ -160,7 +160,7 @@ int tree_install(struct tree *tree, const struct install *install)
 
 bool tree_has_index(const struct tree *tree)
 {
-	return tree->settings.disk != NULL &&
+	return atomic_load(&tree->disk) != NULL &&
 	       tree->settings.metadata_ttl_ms > 0;
 }
 
@@ -192,7 +192,7 @@ void tree_read_index(struct tree *tree, struct directory *directory)
 	CLEANUP_FREE void *blob = NULL;
 	size_t length = 0;
 	uint64_t taken_wall_ms = 0;
-	if (disk_listing_get(tree->settings.disk,
+	if (disk_listing_get(atomic_load(&tree->disk),
 			    store_name(tree->settings.store), directory->prefix,
 			    &blob, &length, &taken_wall_ms) < 0) {
 		return;
@@ -222,8 +222,40 @@ void tree_write_index(struct tree *tree, const char *prefix,
 		return;
 	}
 	/* Not kept is no harm: it is asked for again. */
-	(void)disk_listing_put(tree->settings.disk,
+	(void)disk_listing_put(atomic_load(&tree->disk),
 			store_name(tree->settings.store), prefix, blob, length,
 			taken_wall_ms);
 	free(blob);
+}
+
+/* When a listing that holds until then was taken, on the wall clock. */
+static uint64_t taken_of_until(const struct tree *tree, uint64_t until_ms)
+{
+	const uint64_t wall_ms = clock_wall_ms();
+
+	if (until_ms == DURATION_FOREVER) {
+		return wall_ms;
+	}
+	return wall_ms - (tree->settings.metadata_ttl_ms - tree_left(until_ms));
+}
+
+void tree_use_disk(struct tree *tree, struct disk_tier *disk)
+{
+	const struct directory *root = tree->root->directory;
+	struct listing *listing = NULL;
+	uint64_t until_ms = 0;
+
+	atomic_store(&tree->disk, disk);
+	{
+		LOCK_SCOPE(&tree->lock);
+		if (root->listing != NULL && tree_left(root->until_ms) > 0) {
+			listing = listing_ref(root->listing);
+			until_ms = root->until_ms;
+		}
+	}
+	if (listing != NULL) {
+		tree_write_index(tree, tree->root_prefix, listing,
+				taken_of_until(tree, until_ms));
+		listing_unref(listing);
+	}
 }

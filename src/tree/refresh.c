@@ -79,7 +79,7 @@ static int add_below(struct tree *tree, const char *prefix,
 	size_t length = 0;
 	uint64_t taken_wall_ms = 0;
 	struct listing *listing = NULL;
-	if (disk_listing_get(tree->settings.disk,
+	if (disk_listing_get(atomic_load(&tree->disk),
 			    store_name(tree->settings.store), prefix, &blob,
 			    &length, &taken_wall_ms) < 0 ||
 			listing_parse(blob, length, &listing) < 0) {
@@ -110,13 +110,13 @@ static int forget_index(struct tree *tree, const char *prefix,
 				strncmp(removal->prefix, prefix, length) == 0) {
 			error = add_below(tree, removal->prefix, removals);
 		}
-		(void)disk_listing_remove(tree->settings.disk,
+		(void)disk_listing_remove(atomic_load(&tree->disk),
 				store_name(tree->settings.store),
 				removal->prefix); /* -ENOENT mostly. */
 		free(removal);
 	}
 	/* Nothing may read an old listing once this returned. */
-	(void)disk_tier_flush(tree->settings.disk); /* Errors: no index. */
+	(void)disk_tier_flush(atomic_load(&tree->disk)); /* Errors: no index. */
 	return error;
 }
 
@@ -139,7 +139,7 @@ int tree_refresh(struct tree *tree, const char *path)
 		LOCK_SCOPE(&tree->lock);
 		error = forget_memory_locked(tree, prefix, &removals);
 	}
-	if (tree->settings.disk != NULL) {
+	if (atomic_load(&tree->disk) != NULL) {
 		const int index_error = forget_index(tree, prefix, &removals);
 		error = error < 0 ? error : index_error;
 	}

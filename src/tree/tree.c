@@ -38,6 +38,7 @@ int tree_create(const struct tree_settings *settings, struct tree **out_tree)
 	tree->root_prefix = store_prefix(settings->store);
 	tree->created = (int64_t)(clock_wall_ms() / 1000);
 	atomic_init(&tree->next_inode, TREE_FIRST_INODE);
+	atomic_init(&tree->disk, settings->disk);
 	pthread_mutex_init(&tree->lock, NULL);
 	pthread_cond_init(&tree->idle, NULL);
 	tree->directories.idle_limit = IDLE_ENTRIES_MAX;

@@ -17,6 +17,7 @@ struct tree {
 	int64_t created;	 /* Mtime of all directories. */
 	/* Any thread: */
 	_Atomic uint64_t next_inode;
+	_Atomic(struct disk_tier *) disk; /* Borrowed; NULL: none so far. */
 	atomic_bool told_shadowed, told_hidden;
 	unsigned long long archived_log; /* Of log_ratelimit(). */
 	pthread_mutex_t lock;

@@ -187,3 +187,19 @@ def test_dev_fuse_missing(here, faults):
                           env=mounts.environment(server.url), timeout=30, check=False)
     assert done.returncode == 2
     assert "/dev/fuse" in done.stderr and len(done.stderr.splitlines()) <= 2
+
+
+def test_a_start_that_fails_leaves_no_cache(here, faults, mount, cache_dir):
+    server = faults()
+    server.put("b", "f", b"x")
+    env = mounts.environment(server.url)
+    for source in ("s3://nowhere", "s3://b/none"):
+        refused(source, here, "--cache-dir", cache_dir + "/new", env=env, mountpoint=here)
+        refused(source, here, "--cache-dir", cache_dir, env=env, mountpoint=here)
+    assert os.listdir(cache_dir) == []
+    before = len(server.log)
+    m = mount(server, "s3://b", cache_dir=cache_dir + "/new", metadata_ttl="forever")
+    assert os.listdir(m.path) == ["f"]
+    assert [e.kind for e in server.log[before:]] == ["list"]
+    m.remount()
+    assert os.listdir(m.path) == ["f"] and len(server.log) == before + 1

@@ -181,3 +181,27 @@ Test(index, nothing_is_kept_with_a_ttl_of_zero)
 	fixture_ls(&fixture, TREE_ROOT_INODE);
 	cr_expect_str_eq(fixture_asked(&fixture), "l:");
 }
+
+/* A new cache is made once the source has answered: what it answered is kept.
+ */
+Test(index, a_disk_that_comes_later_gets_what_the_probe_learned)
+{
+	struct disk_tier *disk = fixture.disk;
+	bool is_file = true;
+
+	fixture_put(&fixture, "a");
+	fixture.disk = NULL;
+	fixture_restart(&fixture, TTL_MS);
+	cr_expect_eq(tree_probe(fixture.tree, 1000, &is_file), 0);
+	clock_advance_ms(TTL_MS / 2);
+	fixture.disk = disk;
+	tree_use_disk(fixture.tree, disk);
+	remount(TTL_MS);
+	fixture_asked(&fixture);
+	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a");
+	cr_expect_str_eq(fixture_asked(&fixture), "");
+	/* It is as old as it was, not new again. */
+	clock_advance_ms(TTL_MS / 2 + 1);
+	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a");
+	cr_expect_str_neq(fixture_asked(&fixture), "");
+}
