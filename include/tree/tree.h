@@ -45,6 +45,14 @@ int tree_create(const struct tree_settings *settings, struct tree **out_tree);
  * directory may be left. */
 void tree_destroy(struct tree *tree);
 
+/*
+ * The source may not be listed, and the user wants it all the same: keys whose
+ * names are known are to open. A name that is no object and whose listing is
+ * refused too is then taken for a directory, since it may be one on the way to
+ * a known key; opening it is -EACCES, which is also what a missing key gives.
+ */
+void tree_guess_directories(struct tree *tree);
+
 /* A disk for listings where there was none, before the tree is served: a new
  * cache is made only once the source has answered. */
 void tree_use_disk(struct tree *tree, struct disk_tier *disk);

@@ -149,6 +149,7 @@ static bool is_allowed(struct mount *mount, enum mount_fault fault)
 				"%s may not be listed; known names can be "
 				"read",
 				mount->plan->source);
+		tree_guess_directories(mount->tree);
 		return true;
 	}
 	return false;

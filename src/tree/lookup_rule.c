@@ -61,3 +61,9 @@ enum probe_kind probe_combine(
 	*out_error = lookup_error(error);
 	return PROBE_ERROR;
 }
+
+bool probe_may_be_unlisted(int head_error, int list_error)
+{
+	return list_error == -EACCES &&
+	       (head_error == -ENOENT || head_error == -EACCES);
+}

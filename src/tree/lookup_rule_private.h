@@ -42,6 +42,11 @@ enum probe_kind { PROBE_ERROR, PROBE_ABSENT, PROBE_FILE, PROBE_DIR };
 enum probe_kind probe_combine(
 		int head_error, int list_error, bool any_below, int *out_error);
 
+/* Whether both were refused for want of permission, so that the name may be a
+ * directory that cannot be listed. A store that hides what is absent refuses
+ * HEAD too. */
+bool probe_may_be_unlisted(int head_error, int list_error);
+
 /* What a failed question is for who asked: never -ENOENT, which would be an
  * answer. */
 int lookup_error(int error);

@@ -3,8 +3,11 @@
 #include <string.h>
 #include <utlist.h>
 
+#define LOG_MODULE "tree"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "fetch/fetch.h"
 #include "lookup_rule_private.h"
 #include "store/object.h"
@@ -218,6 +221,33 @@ static void answer_locked(struct probe_flight *flight, enum probe_kind kind)
 	}
 }
 
+/* See tree_guess_directories(). What was an object a while ago is none for a
+ * refusal now: the credentials may just have run out. */
+static bool is_guess(struct probe_flight *flight)
+{
+	struct tree *tree = flight->tree;
+
+	if (!atomic_load(&tree->guesses_directories) ||
+			!probe_may_be_unlisted(flight->head_error,
+					flight->list_error)) {
+		return false;
+	}
+	LOCK_SCOPE(&tree->lock);
+	const struct probe *probe =
+			directory_find_probe(flight->directory, flight->name);
+	return probe == NULL || probe->absent || probe->info.is_dir;
+}
+
+static void tell_guess(const struct probe_flight *flight)
+{
+	if (!atomic_exchange(&flight->tree->told_guess, true)) {
+		log_warn("the store refuses to list: names that are no object "
+			 "are taken for directories; allow s3:ListBucket to "
+			 "see which there are name=%s",
+				flight->key);
+	}
+}
+
 /* Whether who waited has to ask again: the directory was listed meanwhile, or
  * what the store was asked is too old to answer. */
 static bool settle_locked(
@@ -245,11 +275,15 @@ static void complete(struct probe_flight *flight)
 {
 	struct tree *tree = flight->tree;
 	int error = 0;
-	const enum probe_kind kind = probe_combine(flight->head_error,
+	enum probe_kind kind = probe_combine(flight->head_error,
 			flight->list_error,
 			listing_builder_any(flight->builder), &error);
 	if (kind == PROBE_DIR && !flight->more) {
 		keep_child_listing(flight);
+	}
+	if (kind == PROBE_ERROR && is_guess(flight)) {
+		kind = PROBE_DIR;
+		tell_guess(flight);
 	}
 	bool resume = false;
 	struct tree_lookup *lookups = NULL;

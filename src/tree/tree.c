@@ -108,6 +108,11 @@ void tree_drop_directory(struct tree *tree, struct directory *directory)
 	directory_unref(&tree->directories, directory);
 }
 
+void tree_guess_directories(struct tree *tree)
+{
+	atomic_store(&tree->guesses_directories, true);
+}
+
 uint64_t tree_until(const struct tree *tree, uint64_t taken_ms)
 {
 	const uint64_t ttl_ms = tree->settings.metadata_ttl_ms;

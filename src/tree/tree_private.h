@@ -18,7 +18,8 @@ struct tree {
 	/* Any thread: */
 	_Atomic uint64_t next_inode;
 	_Atomic(struct disk_tier *) disk; /* Borrowed; NULL: none so far. */
-	atomic_bool told_shadowed, told_hidden;
+	atomic_bool told_shadowed, told_hidden, told_guess;
+	atomic_bool guesses_directories;
 	unsigned long long archived_log; /* Of log_ratelimit(). */
 	pthread_mutex_t lock;
 	pthread_cond_t idle; /* No question is under way. */

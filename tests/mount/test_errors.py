@@ -203,3 +203,27 @@ def test_a_start_that_fails_leaves_no_cache(here, faults, mount, cache_dir):
     assert [e.kind for e in server.log[before:]] == ["list"]
     m.remount()
     assert os.listdir(m.path) == ["f"] and len(server.log) == before + 1
+
+
+@pytest.mark.parametrize("missing", [404, 403])
+def test_without_list_permission_known_keys_open(faults, mount, tmp_path, missing):
+    server = faults()
+    for key in ("top", "a/b/c/deep"):
+        server.put("b", key, key.encode())
+    server.rule(when={"kind": "list"}, status=403, code="AccessDenied")
+    if missing == 403:  # As S3 answers who may not list.
+        for key in ("none", "a", "a/b", "a/b/c", "a/none"):
+            server.rule(when={"kind": "head", "key": key}, status=403, body="")
+    with pytest.raises(mounts.MountFailed):
+        mount(server, "s3://b")
+    m = mount(server, "s3://b", allow_empty=True, log_file=tmp_path / "log")
+    assert "may not be listed" in m.errors
+    assert (m.path / "top").read_bytes() == b"top"
+    assert (m.path / "a/b/c/deep").read_bytes() == b"a/b/c/deep"
+    for name in ("none", "a/none", "a/b"):
+        with pytest.raises(PermissionError):
+            (m.path / name).read_bytes()
+    for name in (".", "a", "a/b"):
+        with pytest.raises(PermissionError):
+            os.listdir(m.path / name)
+    assert (tmp_path / "log").read_text().count("allow s3:ListBucket") == 1

@@ -84,3 +84,13 @@ Test(lookup_rule, absence_needs_both_answers)
 		cr_expect_eq(error, table[i].error, "row %zu", i);
 	}
 }
+
+Test(lookup_rule, only_refusals_may_hide_a_directory)
+{
+	cr_expect(probe_may_be_unlisted(-ENOENT, -EACCES));
+	cr_expect(probe_may_be_unlisted(-EACCES, -EACCES));
+	cr_expect_not(probe_may_be_unlisted(0, -EACCES));
+	cr_expect_not(probe_may_be_unlisted(-EIO, -EACCES));
+	cr_expect_not(probe_may_be_unlisted(-ENOENT, -EIO));
+	cr_expect_not(probe_may_be_unlisted(-EACCES, 0));
+}

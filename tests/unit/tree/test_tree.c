@@ -469,6 +469,38 @@ Test(tree, without_list_permission_known_keys_open_by_head)
 	cr_expect_eq(attr.inode, a.inode);
 }
 
+/* What may not be listed may be on the way to a key that is known. */
+Test(tree, unlisted_directories_are_traversed_when_asked_for)
+{
+	struct tree_attr attr;
+
+	fixture_put(&fixture, "a/b/c");
+	fixture_put(&fixture, "f");
+	memory_store_fail(fixture.store, "list", 0, 100000, -EACCES,
+			STORE_FINAL, 0);
+	tree_guess_directories(fixture.tree);
+	cr_assert_eq(fixture_walk(&fixture, "f", &attr), 0);
+	cr_expect(!attr.is_dir);
+	const uint64_t f = attr.inode;
+	cr_assert_eq(fixture_walk(&fixture, "a/b/c", &attr), 0);
+	cr_expect(!attr.is_dir);
+	cr_expect_eq(attr.size, 10);
+	cr_assert_eq(fixture_walk(&fixture, "a/b", &attr), 0);
+	cr_expect_str_eq(fixture_ls(&fixture, attr.inode), "EACCES");
+	/* A missing key cannot be told from a directory: it does not open. */
+	cr_assert_eq(fixture_walk(&fixture, "none", &attr), 0);
+	cr_expect(attr.is_dir);
+	cr_expect_str_eq(fixture_ls(&fixture, attr.inode), "EACCES");
+	/* Credentials that run out make no directory of an object. */
+	clock_advance_ms(TTL_MS + 1);
+	memory_store_fail(fixture.store, NULL, 0, 3, -EACCES, STORE_FINAL, 0);
+	cr_expect_eq(fixture_walk(&fixture, "f", &attr), -EACCES);
+	memory_store_fail(fixture.store, "list", 0, 100000, -EACCES,
+			STORE_FINAL, 0);
+	cr_assert_eq(fixture_walk(&fixture, "f", &attr), 0);
+	cr_expect_eq(attr.inode, f);
+}
+
 Test(tree, without_list_permission_memory_is_bounded_and_inodes_stay)
 {
 	char name[16];
