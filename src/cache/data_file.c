@@ -46,6 +46,12 @@ bool data_file_is_at(int objects, const uint8_t *name, int fd)
 	       open_file.st_ino == named.st_ino;
 }
 
+bool data_file_has_bytes(int fd)
+{
+	struct stat status;
+	return fstat(fd, &status) == 0 && status.st_blocks > 0;
+}
+
 /* A new file has no size yet: it is set at once and never again. */
 static int settle_size(int fd, uint64_t size, bool create)
 {

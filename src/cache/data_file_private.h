@@ -43,6 +43,9 @@ int data_file_lock_shared(int fd);
 /* Whether the name still leads to this open file. */
 bool data_file_is_at(int objects, const uint8_t *name, int fd);
 
+/* Whether it has any bytes: a file that was made anew has none. */
+bool data_file_has_bytes(int fd);
+
 /* Frees [offset, offset + length); the size stays. -EOPNOTSUPP. */
 int data_file_punch(int fd, uint64_t offset, uint64_t length);
 int data_file_unlink(int objects, const uint8_t *name);

@@ -89,11 +89,17 @@ static int revalidate(struct disk_object *object, int fd, bool create)
 {
 	struct disk_tier *tier = object->tier;
 	struct index_object row = {.id = 0};
+	bool is_lost = false;
 	int error;
 	{
 		LOCK_SCOPE(&tier->reader_lock);
 		error = index_find_object(
 				tier->reader, &object->identity, &row);
+		is_lost = error == 0 &&
+			  disk_evict_is_lost(tier->reader, &row, fd);
+	}
+	if (is_lost) {
+		return -ESTALE;
 	}
 	if (error == -ENOENT && create) {
 		/* Evicted since its row was made: it needs another. */
@@ -125,21 +131,20 @@ static int open_file(struct disk_object *object, bool create, int *out_fd)
 	int fd = -1;
 	int error = data_file_open(tier->dir.objects_fd, object->identity.name,
 			object->identity.size, create, &fd);
+	if (error == 0) {
+		error = revalidate(object, fd, create);
+		disk_tier_judge_index(tier, error);
+	}
 	if (error == -ENOENT || error == -ESTALE) {
 		disk_object_clear(object);
 		disk_evict_forget_later(object);
 	}
-	if (error != 0) {
-		return error;
-	}
-	error = revalidate(object, fd, create);
-	if (error != 0) {
-		disk_tier_judge_index(tier, error);
+	if (error == 0) {
+		*out_fd = fd;
+	} else if (fd >= 0) {
 		(void)close(fd); /* Nothing was written. */
-		return error;
 	}
-	*out_fd = fd;
-	return 0;
+	return error;
 }
 
 int disk_files_acquire(struct disk_object *object, bool create, int *out_fd)

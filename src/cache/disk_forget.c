@@ -7,6 +7,16 @@
 
 /* Rows without a usable file, and files without rows. */
 
+bool disk_evict_is_lost(
+		struct index *index, const struct index_object *row, int fd)
+{
+	bool has_chunks = false;
+	if (!data_file_has_bytes(fd)) {
+		(void)index_has_chunks(index, row->id, &has_chunks);
+	}
+	return has_chunks;
+}
+
 static int remove_rows(struct disk_tier *tier, const uint8_t *name)
 {
 	struct index_object row;
@@ -36,12 +46,13 @@ void disk_evict_forget(struct disk_tier *tier, const uint8_t *name)
 		disk_tier_judge_index(tier, error == -ENOENT ? 0 : error);
 		return;
 	}
-	/* It may have been made anew since someone missed it. */
+	/* It may have been written anew since someone missed it. */
 	struct disk_hold hold;
 	error = disk_hold_take(tier, name, row.size, &hold);
 	if (error == 0) {
+		bool is_lost = disk_evict_is_lost(tier->writer, &row, hold.fd);
 		disk_hold_release(&hold);
-		return;
+		error = is_lost ? -ESTALE : -EEXIST;
 	}
 	if (error != -ENOENT && error != -ESTALE) {
 		return;

@@ -270,6 +270,10 @@ struct disk_want {
 /* Frees one chunk or file, the least recently used that can be had. -ENOENT
  * when there is none. */
 int disk_evict_one(struct disk_tier *tier, const struct disk_want *want);
+/* Whether the rows are of a file that was removed by hand: what lies there now
+ * was made anew and has no bytes. */
+bool disk_evict_is_lost(
+		struct index *index, const struct index_object *row, int fd);
 /* Removes rows of a file that is missing, cut or not a data file. */
 void disk_evict_forget(struct disk_tier *tier, const uint8_t *name);
 /* Likewise, from any thread, later. */

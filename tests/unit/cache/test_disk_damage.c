@@ -172,6 +172,7 @@ static void put_zeros(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(ftruncate(fd, SIZE), 0);
+	cr_assert_eq(pwrite(fd, "", 1, 0), 1);
 	(void)close(fd);
 }
 
@@ -209,6 +210,20 @@ Test(disk_damage, another_file_in_its_place_is_found_out)
 {
 	replace_while_closed(put_zeros);
 	cr_expect_eq(counters_get(&rig.counters.cache_damaged), BLOCKS);
+	expect_works();
+}
+
+/* Nothing is checked; a file made anew must not bring the old rows back. */
+Test(disk_damage, a_missing_file_is_not_taken_for_zeros_without_checks)
+{
+	rig.settings.verify = DISK_VERIFY_NEVER;
+	cr_assert_eq(unlink(data_file()), 0);
+	reopen();
+	(void)disk_rig_write(object, "a", SIZE, 5, 1);
+	cr_expect_geq(disk_rig_check(object, "a", SIZE), 0);
+	cr_assert_eq(disk_tier_flush(rig.tier), 0);
+	reopen();
+	cr_expect_geq(disk_rig_check(object, "a", SIZE), 0);
 	expect_works();
 }
 
