@@ -285,8 +285,10 @@ static int list_victims(struct disk_tier *tier, size_t capacity)
 		tier->victims = larger;
 		tier->victim_capacity = capacity;
 	}
-	/* Rows and times that wait would make chunks look busy. */
+	/* Rows and times that wait would make chunks look busy, and objects
+	 * that were just closed files. */
 	(void)disk_merge_all(tier);
+	disk_merge_retire(tier);
 	size_t count = 0;
 	int error = index_oldest(tier->writer, tier->victims, capacity, &count);
 	if (error != 0) {
