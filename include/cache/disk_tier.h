@@ -32,7 +32,8 @@ struct disk_tier_settings {
 	unsigned min_free_percent; /* The larger of the two counts. */
 	enum disk_verify verify;
 	bool trust_network_fs;	 /* Tests only. */
-	unsigned max_open_files; /* Data files open at once; 0: 256. */
+	unsigned max_open_files; /* Data files open at once; 0: what the
+				  * process may have. */
 };
 
 /*

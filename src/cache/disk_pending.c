@@ -15,6 +15,12 @@
 #define PENDING_MAX 4096u
 #define PENDING_MANY 128u
 
+/* Rows keep their files open: with few of these they must not wait long. */
+static bool are_many(const struct disk_tier *tier, size_t count)
+{
+	return count >= PENDING_MANY || count >= tier->files.max_count / 2;
+}
+
 int disk_pending_init(struct disk_pending_table *table)
 {
 	*table = (struct disk_pending_table){.queued = NULL};
@@ -104,7 +110,7 @@ int disk_pending_add(struct disk_object *object, uint32_t number, uint64_t set,
 		entry->charged_bytes += charged_bytes;
 		count = HASH_COUNT(table->queued);
 	}
-	if (count >= PENDING_MANY) {
+	if (are_many(object->tier, count)) {
 		disk_thread_rows_are_many(object->tier);
 	}
 	return 0;

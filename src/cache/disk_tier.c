@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,7 +13,25 @@
 
 #define LOG_MODULE "cache"
 
-#define DEFAULT_MAX_FILES 256
+/* Data files open at once. Each may take two descriptors, and connections and
+ * the kernel's requests need theirs more: a read that finds none for its data
+ * file is served by the store. */
+#define MAX_FILES 256u
+#define LEAST_FILES 4u
+#define DESCRIPTORS_PER_FILE 8u
+
+static size_t default_max_files(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		return MAX_FILES;
+	}
+	rlim_t count = limit.rlim_cur / DESCRIPTORS_PER_FILE;
+	if (count > MAX_FILES) {
+		return MAX_FILES;
+	}
+	return count < LEAST_FILES ? LEAST_FILES : (size_t)count;
+}
 
 static int create_tier(const struct disk_tier_settings *settings,
 		struct disk_tier **out_tier)
@@ -31,7 +50,7 @@ static int create_tier(const struct disk_tier_settings *settings,
 	tier->holder_fd = -1;
 	size_t max_files = settings->max_open_files != 0
 					   ? settings->max_open_files
-					   : DEFAULT_MAX_FILES;
+					   : default_max_files();
 	int error = disk_files_init(&tier->files, max_files);
 	if (error != 0) {
 		free(tier);

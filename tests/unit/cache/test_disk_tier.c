@@ -1,9 +1,11 @@
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -243,6 +245,41 @@ Test(disk_tier, others_cannot_read_whatever_the_umask)
 	char path[256];
 	cr_assert(disk_rig_data_file(&rig, path, sizeof(path)));
 	cr_expect_eq(mode_of(path + strlen(rig.dir) + 1), 0600);
+}
+
+static size_t descriptor_count(void)
+{
+	DIR *entries = opendir("/proc/self/fd");
+	size_t count = 0;
+	while (readdir(entries) != NULL) {
+		count++;
+	}
+	(void)closedir(entries);
+	return count;
+}
+
+Test(disk_tier, a_process_with_few_descriptors_keeps_most_for_the_store)
+{
+	struct rlimit few = {64, 64};
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	disk_rig_close(&rig);
+	cr_assert_eq(disk_rig_open(&rig), 0, "%s", rig.message);
+	size_t before = descriptor_count();
+	struct disk_object *objects[40];
+	for (unsigned i = 0; i < 40; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "k%u", i);
+		objects[i] = filled(key, 100000);
+	}
+	cr_expect_leq(descriptor_count(), before + 16);
+	cr_assert_eq(disk_tier_flush(rig.tier), 0);
+	for (unsigned i = 0; i < 40; i++) {
+		char key[16];
+		(void)snprintf(key, sizeof(key), "k%u", i);
+		cr_expect_eq(disk_rig_check(objects[i], key, 100000), 2);
+		disk_object_close(objects[i]);
+	}
+	cr_expect_leq(descriptor_count(), before + 16);
 }
 
 Test(disk_tier, many_objects_share_few_descriptors)
