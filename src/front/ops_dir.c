@@ -20,6 +20,8 @@
 #define POSITION_FIRST 2
 
 #define REPLY_BYTES_MAX ((size_t)1 << 20)
+/* Of an entry of readdirplus: its attributes alone. */
+#define PLUS_BYTES_MIN ((size_t)128)
 
 /* One answer of readdir or readdirplus as it is filled. */
 struct dir_reply {
@@ -30,6 +32,10 @@ struct dir_reply {
 	bool plus;
 	char *buffer;
 	size_t size, used;
+	/* The inodes that a lookup was counted on: not always those of the
+	 * handle's listing, if a newer one has another version. */
+	uint64_t *counted;
+	size_t counted_count;
 };
 
 struct dir_item {
@@ -178,7 +184,9 @@ static int add_plus(struct dir_reply *reply, const struct dir_item *item,
 		return error;
 	}
 	attr_fill_entry(&reply->front->style, &attr, &entry);
-	if (!item->counted) {
+	if (item->counted) {
+		reply->counted[reply->counted_count++] = attr.inode;
+	} else {
 		entry.ino = 0; /* Only a name: the kernel looks it up. */
 	}
 	(void)fuse_add_direntry_plus(reply->req, reply->buffer + reply->used,
@@ -188,15 +196,10 @@ static int add_plus(struct dir_reply *reply, const struct dir_item *item,
 }
 
 /* Takes back the lookups of entries that the kernel never got. */
-static void uncount(struct dir_reply *reply, uint64_t from, uint64_t to)
+static void uncount(struct dir_reply *reply)
 {
-	struct dir_item item;
-
-	for (uint64_t position = from; position < to; position++) {
-		if (item_at(reply, position, &item) == 0 && item.counted) {
-			tree_forget(reply->front->settings.tree,
-					item.attr.inode, 1);
-		}
+	for (size_t i = 0; i < reply->counted_count; i++) {
+		tree_forget(reply->front->settings.tree, reply->counted[i], 1);
 	}
 }
 
@@ -229,9 +232,8 @@ static void answer_entries(struct dir_reply *reply, uint64_t first)
 				reply->req, error == -ENOSPC ? EINVAL : -error);
 		return;
 	}
-	if (fuse_reply_buf(reply->req, reply->buffer, reply->used) != 0 &&
-			reply->plus) {
-		uncount(reply, first, position);
+	if (fuse_reply_buf(reply->req, reply->buffer, reply->used) != 0) {
+		uncount(reply);
 	}
 }
 
@@ -248,14 +250,17 @@ static void read_entries(fuse_req_t req, fuse_ino_t inode, size_t size,
 			.size = size < REPLY_BYTES_MAX ? size : REPLY_BYTES_MAX,
 	};
 	CLEANUP_FREE char *buffer = malloc(reply.size);
+	const size_t most = plus ? reply.size / PLUS_BYTES_MIN : 0;
+	CLEANUP_FREE uint64_t *counted = calloc(most + 1, sizeof(*counted));
 
 	counters_add(&reply.front->settings.counters->fuse_readdirs, 1);
-	if (buffer == NULL || offset < 0) {
+	if (buffer == NULL || counted == NULL || offset < 0) {
 		/* Nobody waits if this fails. */
-		(void)fuse_reply_err(req, buffer == NULL ? ENOMEM : EINVAL);
+		(void)fuse_reply_err(req, offset < 0 ? EINVAL : ENOMEM);
 		return;
 	}
 	reply.buffer = buffer;
+	reply.counted = counted;
 	answer_entries(&reply, (uint64_t)offset);
 }
 

@@ -255,8 +255,11 @@ int tree_dir_entry(struct tree_dir *dir, size_t index, const char **out_name,
 int tree_dir_lookup(
 		struct tree_dir *dir, size_t index, struct tree_attr *out_attr)
 {
-	fill(FAKE_FIRST_ENTRY + index, out_attr);
-	fakes.lookups[FAKE_FIRST_ENTRY + index] += 1;
+	const uint64_t inode = FAKE_FIRST_ENTRY + index + fakes.newer;
+
+	fill(inode, out_attr);
+	fakes.lookups[inode] += 1;
+	fakes.lookup_calls++;
 	return 0;
 }
 

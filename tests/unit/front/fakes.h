@@ -29,6 +29,8 @@ struct fakes {
 	atomic_bool hold;	    /* Lookups, opendirs and reads wait. */
 	atomic_bool complete_early; /* They end before the call returns. */
 	atomic_int error;	    /* What they end with. */
+	atomic_uint newer; /* Added to inodes by readdirplus: a newer listing.
+			    */
 	/* Seen. */
 	atomic_uint lookup_calls, read_calls;
 	atomic_uint open_dirs, open_streams, unreleased_reads;

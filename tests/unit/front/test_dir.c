@@ -1,7 +1,10 @@
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "fakes.h"
 #include "wire.h"
@@ -168,6 +171,29 @@ Test(dir, readdirplus_counts_one_lookup_for_each_entry_that_fits)
 	cr_expect_eq(fakes.lookups[FAKE_DIR], 0);
 	cr_expect_eq(fakes.lookups[1], 0);
 	release_dir(FAKE_DIR, handle);
+}
+
+/* The kernel does not take the answer of a reader that was killed. */
+Test(dir, readdirplus_that_is_not_taken_forgets_what_it_counted)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	const uint64_t handle = open_dir(FAKE_DIR);
+	const struct fuse_read_in in = {.fh = handle, .size = 4096};
+	bool clean = false;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	fakes.newer = 500;
+	cr_assert_eq(shutdown(wire.fd, SHUT_RD), 0);
+	(void)wire_send(&wire, FUSE_READDIRPLUS, FAKE_DIR, &in, sizeof(in));
+	for (int i = 0; i < 5000 && !clean; i++) {
+		(void)nanosleep(&pause, NULL);
+		clean = fakes.lookup_calls > 4;
+		for (size_t inode = 0; inode < FAKE_FIRST_ENTRY + 1000;
+				inode++) {
+			clean = clean && fakes.lookups[inode] == 0;
+		}
+	}
+	cr_expect(clean);
 }
 
 Test(dir, a_failed_listing_is_an_error_of_opendir)
