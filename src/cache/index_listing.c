@@ -5,6 +5,8 @@
 #include "cache/index_private.h"
 #include "cache/index_sql_private.h"
 
+#define LISTING_ROOM_PARTS 8u
+
 static void bind_place(
 		sqlite3_stmt *statement, const char *source, const char *prefix)
 {
@@ -42,24 +44,62 @@ int index_get_listing(struct index *index, const char *source,
 	return error;
 }
 
-static int trim(struct index *index, uint64_t max_total)
+static int total_bytes(struct index *index, uint64_t *out_total)
 {
-	for (;;) {
-		sqlite3_stmt *sum = index_start(index, INDEX_SQL_LISTING_BYTES);
-		int error = index_row(sum);
-		uint64_t total = 0;
-		if (error == 0) {
-			total = (uint64_t)sqlite3_column_int64(sum, 0);
-		}
-		index_finish(sum);
-		if (error != 0 || total <= max_total) {
-			return error;
-		}
-		error = index_run(index_start(index, INDEX_SQL_OLDEST_LISTING));
-		if (error != 0) {
-			return error;
-		}
+	sqlite3_stmt *sum = index_start(index, INDEX_SQL_LISTING_BYTES);
+	int error = index_row(sum);
+	if (error == 0) {
+		*out_total = (uint64_t)sqlite3_column_int64(sum, 0);
 	}
+	index_finish(sum);
+	return error;
+}
+
+/* The time of the last that has to go for the oldest to make up `bytes`. */
+static int find_cutoff(
+		struct index *index, uint64_t bytes, int64_t *out_taken_ms)
+{
+	sqlite3_stmt *rows = index_start(index, INDEX_SQL_OLDEST_LISTINGS);
+	uint64_t found = 0;
+	int error = 0;
+	while (found < bytes && (error = index_row(rows)) == 0) {
+		*out_taken_ms = sqlite3_column_int64(rows, 0);
+		found += (uint64_t)sqlite3_column_int64(rows, 1);
+	}
+	index_finish(rows);
+	return error == -ENOENT ? 0 : error;
+}
+
+static int trim(struct index *index, uint64_t most)
+{
+	uint64_t total = 0;
+	int error = total_bytes(index, &total);
+	if (error != 0 || total <= most) {
+		return error;
+	}
+	int64_t cutoff = INT64_MIN;
+	error = find_cutoff(index, total - most, &cutoff);
+	if (error != 0) {
+		return error;
+	}
+	sqlite3_stmt *remove = index_start(index, INDEX_SQL_TRIM_LISTINGS);
+	(void)sqlite3_bind_int64(remove, 1, cutoff);
+	return index_run(remove);
+}
+
+/* To know what all of them take, all are looked at: so room is made for many
+ * at once. */
+static int make_room(struct index *index, uint64_t length, uint64_t max_total)
+{
+	if (length <= index->listing_room) {
+		index->listing_room -= length;
+		return 0;
+	}
+	uint64_t room = max_total / LISTING_ROOM_PARTS;
+	room = room > length ? room : length;
+	int error = trim(index, max_total - room);
+	index->listing_room = error == 0 ? room - length : 0;
+	return error;
 }
 
 int index_put_listing(struct index *index, const char *source,
@@ -69,7 +109,7 @@ int index_put_listing(struct index *index, const char *source,
 	if (length > max_total) {
 		return index_remove_listing(index, source, prefix);
 	}
-	int error = trim(index, max_total - length);
+	int error = make_room(index, length, max_total);
 	if (error != 0) {
 		return error;
 	}

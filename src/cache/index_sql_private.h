@@ -73,9 +73,9 @@
 	X(DELETE_LISTING, "DELETE FROM listing WHERE source = ?1"              \
 			  " AND prefix = ?2")                                  \
 	X(LISTING_BYTES, "SELECT coalesce(sum(bytes), 0) FROM listing")        \
-	X(OLDEST_LISTING, "DELETE FROM listing WHERE rowid ="                  \
-			  " (SELECT rowid FROM listing"                        \
-			  " ORDER BY taken_ms LIMIT 1)")                       \
+	X(OLDEST_LISTINGS, "SELECT taken_ms, bytes FROM listing"               \
+			   " ORDER BY taken_ms")                               \
+	X(TRIM_LISTINGS, "DELETE FROM listing WHERE taken_ms <= ?1")           \
 	X(PAGE_COUNT, "PRAGMA page_count")
 
 enum index_statement {
@@ -91,6 +91,7 @@ struct index {
 	/* What the open transaction adds to the totals. */
 	int64_t block_delta;
 	int64_t object_delta;
+	uint64_t listing_room; /* Bytes of listings until room is made. */
 };
 
 /* Maps a result of SQLite to a negative errno; OK, ROW and DONE are 0. */

@@ -298,34 +298,6 @@ Test(index, names_of_a_holder_are_walked_in_order)
 	cr_expect_eq(index_next_writing(ix, "x", NULL, name), -ENOENT);
 }
 
-Test(index, listings_stay_within_their_share)
-{
-	char blob[100];
-	memset(blob, 'x', sizeof(blob));
-	cr_assert_eq(index_begin(ix), 0);
-	for (char i = 0; i < 20; i++) {
-		char prefix[2] = {(char)('a' + i), '\0'};
-		cr_assert_eq(index_put_listing(ix, "s", prefix, blob,
-					     sizeof(blob), (uint64_t)i, 1000),
-				0);
-	}
-	cr_assert_eq(index_put_listing(ix, "s", "t", blob, sizeof(blob), 50,
-				     sizeof(blob) - 1),
-			0);
-	cr_assert_eq(index_commit(ix), 0);
-	void *found = NULL;
-	size_t length;
-	uint64_t taken;
-	cr_expect_eq(index_get_listing(ix, "s", "a", &found, &length, &taken),
-			-ENOENT, "the oldest went");
-	cr_expect_eq(index_get_listing(ix, "s", "t", &found, &length, &taken),
-			-ENOENT, "too large a one, and the old one with it");
-	cr_expect_eq(index_get_listing(ix, "s", "s", &found, &length, &taken),
-			0);
-	cr_expect_eq(length, sizeof(blob));
-	free(found);
-}
-
 Test(index, a_second_writer_is_told_that_it_is_busy)
 {
 	struct index *other = NULL;
