@@ -242,11 +242,21 @@ static bool settle_failure(struct flight *flight,
 	return told;
 }
 
+/* What went wrong before the bytes that came does not count for the rest. */
+static void start_afresh(struct flight *flight, uint64_t now_ms)
+{
+	struct fetch_range *range = NULL;
+	DL_FOREACH (flight->ranges, range) {
+		range->retry = (struct fetch_retry){.silent_since_ms = now_ms};
+	}
+}
+
 static bool settle(struct job *job, const struct store_outcome *outcome,
 		uint64_t now_ms, struct endings *endings)
 {
 	struct flight *flight = flight_of(job);
 	if (outcome->error == 0) {
+		start_afresh(flight, now_ms);
 		requeue(job);
 		return false;
 	}
