@@ -173,7 +173,8 @@ static void note_open(struct disk_object *object)
 	atomic_store(&object->touched, true);
 }
 
-/* The table has one of each name: the first one made stays. */
+/* The table has one of each name: the first one made stays. NULL without
+ * memory. */
 static struct disk_object *publish(struct disk_object *object)
 {
 	struct disk_tier *tier = object->tier;
@@ -186,7 +187,7 @@ static struct disk_object *publish(struct disk_object *object)
 		return other;
 	}
 	HASH_ADD(hh, tier->objects, identity.name, INDEX_NAME_SIZE, object);
-	return object;
+	return object->hh.tbl != NULL ? object : NULL;
 }
 
 int disk_object_open(struct disk_tier *tier, struct object *version,
@@ -210,6 +211,9 @@ int disk_object_open(struct disk_tier *tier, struct object *version,
 	}
 	if (known != object) {
 		disk_object_destroy(object);
+	}
+	if (known == NULL) {
+		return -ENOMEM;
 	}
 	note_open(known);
 	*out_object = known;

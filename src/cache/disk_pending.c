@@ -69,6 +69,10 @@ static struct disk_pending *queued_entry(struct disk_pending_table *table,
 	entry->key.object = object;
 	entry->key.number = number;
 	HASH_ADD(hh, table->queued, key, sizeof(entry->key), entry);
+	if (entry->hh.tbl == NULL) {
+		free(entry);
+		return NULL;
+	}
 	disk_files_hold(object);
 	atomic_fetch_add(&object->unmerged, 1);
 	return entry;
@@ -171,6 +175,14 @@ struct disk_pending *disk_pending_take(struct disk_tier *tier)
 	return table->flushing;
 }
 
+/* Its bytes have no row and will not get one. */
+static void lose(struct disk_tier *tier, struct disk_pending *entry)
+{
+	disk_object_clear(entry->key.object);
+	tier->leaked = true;
+	free_entry(entry);
+}
+
 void disk_pending_put_back(struct disk_tier *tier)
 {
 	struct disk_pending_table *table = &tier->pending;
@@ -192,6 +204,9 @@ void disk_pending_put_back(struct disk_tier *tier)
 			free_entry(newer);
 		}
 		HASH_ADD(hh, table->queued, key, sizeof(entry->key), entry);
+		if (entry->hh.tbl == NULL) {
+			lose(tier, entry);
+		}
 	}
 }
 

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Without memory for a table something is not stored; the mount goes on. */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #include "cache/data_file_private.h"
