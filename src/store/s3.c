@@ -90,6 +90,7 @@ bool s3_store_repair(struct s3_store *store, const struct s3_sent *sent,
 	case STORE_REPAIR_CREDENTIALS:
 		return used != NULL &&
 		       aws_chain_refresh(store->credentials, used);
+	case STORE_REPAIR_ETAG: /* The call does that itself. */
 	case STORE_REPAIR_NONE:
 		break;
 	}
