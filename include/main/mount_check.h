@@ -12,6 +12,11 @@
 int mount_check_directory(const char *mountpoint, bool *out_not_empty,
 		char *message, size_t message_size);
 
+/* Whether the mount would not lie over its own source, a local directory:
+ * -ELOOP. Reading it would wait for itself, or never end. */
+int mount_check_source(const char *source, const char *mountpoint,
+		char *message, size_t message_size);
+
 /* Whether /dev/fuse can be opened. */
 int mount_check_device(char *message, size_t message_size);
 

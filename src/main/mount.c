@@ -63,6 +63,11 @@ static int check_place(struct mount *mount)
 	if (error != 0 || mount_check_is_descriptor(plan->mountpoint)) {
 		return error;
 	}
+	error = mount_check_source(plan->source, plan->mountpoint,
+			mount->message, sizeof(mount->message));
+	if (error != 0) {
+		return error;
+	}
 	error = mount_check_directory(plan->mountpoint, &not_empty,
 			mount->message, sizeof(mount->message));
 	if (error == 0 && not_empty) {

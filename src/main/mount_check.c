@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -198,6 +199,36 @@ int mount_check_directory(const char *mountpoint, bool *out_not_empty,
 	}
 	*out_not_empty = has_entries(mountpoint);
 	return 0;
+}
+
+/* Whether `path` is `dir` or below it. */
+static bool is_inside(const char *path, const char *dir)
+{
+	size_t length = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	return strncmp(path, dir, length) == 0 &&
+	       (path[length] == '/' || path[length] == '\0');
+}
+
+int mount_check_source(const char *source, const char *mountpoint,
+		char *message, size_t message_size)
+{
+	const size_t scheme = strlen("file://");
+
+	if (strncasecmp(source, "file://", scheme) != 0) {
+		return 0;
+	}
+	CLEANUP_FREE char *dir = realpath(source + scheme, NULL);
+
+	if (dir == NULL || (!is_inside(mountpoint, dir) &&
+					   !is_inside(dir, mountpoint))) {
+		return 0; /* What is not there is told by the store. */
+	}
+	(void)snprintf(message, message_size,
+			"%s: the mount would lie over its own source %s; mount "
+			"it beside",
+			mountpoint, source);
+	return -ELOOP;
 }
 
 int mount_check_device(char *message, size_t message_size)

@@ -227,3 +227,11 @@ def test_without_list_permission_known_keys_open(faults, mount, tmp_path, missin
         with pytest.raises(PermissionError):
             os.listdir(m.path / name)
     assert (tmp_path / "log").read_text().count("allow s3:ListBucket") == 1
+
+
+def test_a_mount_over_its_own_source_is_refused(here, tmp_path):
+    (tmp_path / "sub").mkdir()
+    for source, point in ((tmp_path, tmp_path), (tmp_path, tmp_path / "sub"),
+                          (tmp_path / "sub", tmp_path)):
+        refused(f"file://{source}", point, "--cache-dir=none", words=["own source", "beside"],
+                mountpoint=point)

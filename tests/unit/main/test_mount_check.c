@@ -81,3 +81,27 @@ Test(mount_check, allow_other_needs_root_or_the_line)
 				     false, path, message, sizeof(message)),
 			-EPERM);
 }
+
+Test(mount_check, a_mount_over_its_own_source_is_refused)
+{
+	static const struct {
+		const char *source, *mountpoint;
+		int error;
+	} rows[] = {
+			{"file:///usr/lib", "/usr/lib", -ELOOP},
+			{"file:///usr/lib/", "/usr/lib/x", -ELOOP},
+			{"FILE:///usr/lib/../lib", "/usr", -ELOOP},
+			{"file:///", "/mnt", -ELOOP},
+			{"file:///usr/lib", "/usr/libexec", 0},
+			{"file:///usr/lib", "/mnt", 0},
+			{"file:///no/such", "/no/such", 0},
+			{"s3://b/usr", "/usr", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cr_expect_eq(mount_check_source(rows[i].source,
+					     rows[i].mountpoint, message,
+					     sizeof(message)),
+				rows[i].error, "row %zu", i);
+	}
+}
