@@ -158,12 +158,15 @@ def test_a_second_cat_makes_no_fuse_read(tree):
     _, start = tree
     m = start(metadata_ttl=1)
     path = m.path / "big/f1"
-    assert path.read_bytes() == pattern.read(0, ODD, 1)
-    before = fuse_reads(m)
-    assert path.read_bytes() == pattern.read(0, ODD, 1)
-    time.sleep(1.3)  # The listing ran out; the version is the same.
-    assert path.read_bytes() == pattern.read(0, ODD, 1)
-    assert fuse_reads(m) == before
+    for _ in range(3):  # Something else may drop the machine's page cache.
+        assert path.read_bytes() == pattern.read(0, ODD, 1)
+        before = fuse_reads(m)
+        assert path.read_bytes() == pattern.read(0, ODD, 1)
+        time.sleep(1.3)  # The listing ran out; the version is the same.
+        assert path.read_bytes() == pattern.read(0, ODD, 1)
+        if fuse_reads(m) == before:
+            return
+    raise AssertionError("each read came to the mount")
 
 
 def direct_read(path, offset, length):
