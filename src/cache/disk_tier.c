@@ -87,10 +87,35 @@ static void destroy_tier(struct disk_tier *tier)
 	free(tier);
 }
 
+/* The clock first, since nothing is evicted that was used after it. */
+static int start_clock(struct disk_tier *tier)
+{
+	struct index_totals totals;
+	int error = index_get_totals(tier->writer, &totals);
+	if (error == 0) {
+		atomic_store(&tier->clock, totals.clock_bytes);
+	}
+	return error;
+}
+
+/* Last: what evicts needs room in an index that may be too large. */
+static int bound_index(struct disk_tier *tier)
+{
+	struct index_totals totals;
+	int error = index_get_totals(tier->writer, &totals);
+	return error != 0 ? error
+			  : index_set_max_bytes(tier->writer,
+					    space_index_max_bytes(
+							    totals.limit_bytes));
+}
+
 /* The space of those who died, and the limit, before anything is served. */
 static int settle(struct disk_tier *tier)
 {
-	int error = disk_reconcile_holders(tier);
+	int error = start_clock(tier);
+	if (error == 0) {
+		error = disk_reconcile_holders(tier);
+	}
 	if (error == 0) {
 		error = disk_grant_enforce(tier);
 	}
@@ -101,17 +126,7 @@ static int settle(struct disk_tier *tier)
 				tier->dir.path);
 		error = 0;
 	}
-	if (error == 0) {
-		struct index_totals totals;
-		error = index_get_totals(tier->writer, &totals);
-		if (error == 0) {
-			atomic_store(&tier->clock, totals.clock_bytes);
-			error = index_set_max_bytes(tier->writer,
-					space_index_max_bytes(
-							totals.limit_bytes));
-		}
-	}
-	return error;
+	return error == 0 ? bound_index(tier) : error;
 }
 
 static int open_parts(struct disk_tier *tier,

@@ -193,7 +193,9 @@ Test(disk_tier, a_lowered_limit_is_enforced_before_the_open_returns)
 	for (int i = 0; i < 7; i++) {
 		char key[16];
 		(void)snprintf(key, sizeof(key), "k%d", i);
-		disk_object_close(filled(key, 4 * RIG_MIB));
+		struct disk_object *object = filled(key, 4 * RIG_MIB);
+		disk_object_touch(object, 0, 64);
+		disk_object_close(object);
 	}
 	disk_rig_close(&rig);
 	cr_expect_gt(disk_rig_du(rig.dir), 24 * RIG_MIB);
