@@ -30,6 +30,10 @@ void background_stay(struct background *background);
  */
 int background_start(struct background *background, int *out_status);
 
+/* Closes what the child got from its caller beside the streams: a lock or a
+ * pipe would live as long as the mount. `keep` stays open, -1: nothing. */
+void background_close_inherited(const struct background *background, int keep);
+
 /* Sends the report, once. NULL: no such line. Lines without newline. */
 void background_report(struct background *background, int status,
 		const char *out_line, const char *err_line);

@@ -27,5 +27,7 @@ int mount_check_allow_other(bool is_root, const char *conf_path, char *message,
 
 /* Whether the text is of the form /dev/fd/N. */
 bool mount_check_is_descriptor(const char *mountpoint);
+/* That N; -1 for any other text. */
+int mount_check_descriptor(const char *mountpoint);
 
 #endif

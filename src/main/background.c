@@ -175,6 +175,23 @@ int background_start(struct background *background, int *out_status)
 	return 1;
 }
 
+void background_close_inherited(const struct background *background, int keep)
+{
+	const unsigned pipe = (unsigned)background->pipe;
+	const unsigned kept = keep > 2 ? (unsigned)keep : pipe;
+	const unsigned low = kept < pipe ? kept : pipe;
+	const unsigned high = kept < pipe ? pipe : kept;
+
+	/* A kernel without the call leaves them open, which is no failure. */
+	if (low > 3) {
+		(void)close_range(3, low - 1, 0);
+	}
+	if (high > low + 1) {
+		(void)close_range(low + 1, high - 1, 0);
+	}
+	(void)close_range(high + 1, ~0U, 0);
+}
+
 static void send_all(int fd, const char *bytes, size_t length)
 {
 	while (length > 0) {

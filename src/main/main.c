@@ -233,6 +233,10 @@ static int serve_mount(struct command *command, const struct source_args *args,
 		return command_fail(
 				STATUS_FAILED, "fork: %s", strerror(-started));
 	}
+	if (started == 0) {
+		background_close_inherited(&background,
+				mount_check_descriptor(mountpoint));
+	}
 	return started == 0 ? mount_run(&plan, &background) : status;
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -31,6 +32,17 @@ bool mount_check_is_descriptor(const char *mountpoint)
 	return strncmp(mountpoint, "/dev/fd/", strlen("/dev/fd/")) == 0 &&
 	       number[0] != '\0' &&
 	       number[strspn(number, "0123456789")] == '\0';
+}
+
+int mount_check_descriptor(const char *mountpoint)
+{
+	if (!mount_check_is_descriptor(mountpoint)) {
+		return -1;
+	}
+	const unsigned long number =
+			strtoul(mountpoint + strlen("/dev/fd/"), NULL, 10);
+
+	return number <= INT_MAX ? (int)number : -1;
 }
 
 /* An ordinary user's lazy unmount. */

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import tempfile
@@ -233,3 +234,19 @@ def test_a_busy_unmount_fails_and_everything_goes_on(faults, mount):
         assert done.returncode != 0 and "busy" in done.stderr.lower()
         assert file.read() == b"hello"
     assert (m.path / "f").read_bytes() == b"hello"
+
+
+def test_the_daemon_keeps_no_descriptor_of_its_caller(faults, point, cache_dir):
+    """A lock or a pipe of the caller's must not live as long as the mount."""
+    server = faults()
+    server.put("b", "f", b"x")
+    ours, theirs = os.pipe()
+    with open("/dev/null", "rb") as other:
+        done = subprocess.run([mounts.binary(), "s3://b", point, f"--cache-dir={cache_dir}"],
+                              env=mounts.environment(server.url), capture_output=True, timeout=30,
+                              check=False, pass_fds=[theirs, other.fileno()])
+    os.close(theirs)
+    assert done.returncode == 0, done.stderr
+    assert select.select([ours], [], [], 5)[0] == [ours] and os.read(ours, 1) == b""
+    os.close(ours)
+    assert pathlib.Path(point, "f").read_bytes() == b"x"

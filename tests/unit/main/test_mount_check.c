@@ -20,6 +20,13 @@ Test(mount_check, descriptors_of_dev_fuse_are_known_by_their_form)
 	cr_assert_not(mount_check_is_descriptor("/d"));
 }
 
+Test(mount_check, the_number_of_a_descriptor_is_read)
+{
+	cr_expect_eq(mount_check_descriptor("/dev/fd/7"), 7);
+	cr_expect_eq(mount_check_descriptor("/dev/fd/99999999999"), -1);
+	cr_expect_eq(mount_check_descriptor("/mnt"), -1);
+}
+
 Test(mount_check, what_is_no_directory_is_refused_with_a_remedy)
 {
 	bool not_empty = false;
