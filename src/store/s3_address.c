@@ -29,7 +29,13 @@ bool s3_region_is_valid(const char *region)
 	const size_t length = strlen(region);
 
 	return length > 0 && length <= 63 &&
-	       strspn(region, LOWER DIGITS "-") == length;
+	       strspn(region, LOWER UPPER DIGITS "-_.") == length;
+}
+
+/* Amazon's are part of the host's name. */
+static bool is_aws_region(const char *region)
+{
+	return strspn(region, LOWER DIGITS "-") == strlen(region);
 }
 
 /* A single DNS label that a wildcard certificate covers. */
@@ -167,8 +173,14 @@ static int check_place(const struct s3_place *place, bool path_style,
 	if (!s3_bucket_is_valid(place->bucket)) {
 		return complain(message, size, "not the name of a bucket");
 	}
-	if (!s3_region_is_valid(place->region)) {
-		return complain(message, size, "not the name of a region");
+	if (!s3_region_is_valid(place->region) ||
+			(place->endpoint == NULL &&
+					!is_aws_region(place->region))) {
+		(void)snprintf(message, size,
+				"region %.64s: not the name of a region, like "
+				"eu-west-1",
+				place->region);
+		return -EINVAL;
 	}
 	if (!path_style && !is_host_name(place->bucket)) {
 		return complain(message, size,

@@ -36,8 +36,9 @@ void s3_address_finish(struct s3_address *address);
 /* Letters, digits, '.', '-', '_' and ':', at most 255; begins with a letter or
  * digit; not an ARN. */
 bool s3_bucket_is_valid(const char *bucket);
-/* Lower-case letters, digits and '-', at most 63: fit for a host name, which
- * matters for a region that came with an answer. */
+/* Letters, digits, '-', '_' and '.', at most 63: other stores have regions like
+ * "RegionOne". Amazon's own are refused elsewhere if they do not fit into a
+ * host name, which matters for one that came with an answer. */
 bool s3_region_is_valid(const char *region);
 
 /* "https://s3.amazonaws.com/bucket", "http://127.0.0.1:9000/base/bucket": does

@@ -140,12 +140,13 @@ def test_a_date_that_is_none_repairs_nothing(here, faults, date):
     assert "clock" in done.stderr and "set it" in done.stderr
 
 
-def test_a_wrong_region_is_repaired_once(faults, mount):
-    server = fill(faults(region="eu-x-7"))
+@pytest.mark.parametrize("region", ["eu-x-7", "RegionOne"])
+def test_a_wrong_region_is_repaired_once(faults, mount, region):
+    server = fill(faults(region=region))
     m = mount(server, "s3://b")
     read_all(m)
     assert refused(server) == [("list", 400)]
-    m.remount("--region=eu-x-7")
+    m.remount(f"--region={region}")
     before = len(refused(server))
     read_all(m)
     assert len(refused(server)) == before

@@ -33,6 +33,8 @@ Test(s3_address, style_and_host_follow_endpoint_and_bucket)
 					"/"},
 			{"http://127.0.0.1:9000", "data", "us-east-1", -1,
 					"http", "127.0.0.1:9000", "/data/"},
+			{"http://h:9000", "data", "RegionOne", -1, "http",
+					"h:9000", "/data/"},
 			{"http://localhost:80", "data", "us-east-1", -1, "http",
 					"localhost", "/data/"},
 			{"https://localhost:443/", "data", "us-east-1", -1,
@@ -90,6 +92,9 @@ Test(s3_address, what_cannot_be_reached_is_refused_with_the_reason)
 			{NULL, "a..b", "us-east-1", 0, "host name"},
 			{NULL, "data", "evil.com/", -1, "region"},
 			{NULL, "data", "", -1, "region"},
+			{NULL, "data", "evil.com", -1, "region"},
+			{NULL, "data", "RegionOne", -1, "region RegionOne"},
+			{"http://h", "data", "a/b", -1, "region a/b"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct s3_place place = {rows[i].endpoint, rows[i].bucket,
