@@ -64,7 +64,8 @@ static int open_net(const struct options *options, struct net **out_net,
 				"ca_bundle %s: cannot be read",
 				options->ca_bundle != NULL
 						? options->ca_bundle
-						: "of CURL_CA_BUNDLE or "
+						: "of AWS_CA_BUNDLE, "
+						  "CURL_CA_BUNDLE or "
 						  "SSL_CERT_FILE");
 	} else if (error != 0) {
 		(void)snprintf(message, message_size, "network: %s",

@@ -41,7 +41,8 @@ static const char *find_known_place(void)
 
 static const char *named_by_environment(void)
 {
-	static const char *const names[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+	static const char *const names[] = {
+			"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);

@@ -10,6 +10,7 @@ static char other[] = "/tmp/test_ca_bundle_XXXXXX";
 
 static void init(void)
 {
+	unsetenv("AWS_CA_BUNDLE");
 	unsetenv("CURL_CA_BUNDLE");
 	unsetenv("SSL_CERT_FILE");
 	close(mkstemp(file));
@@ -46,6 +47,8 @@ Test(ca_bundle, the_environment_goes_before_the_system)
 	assert_found(NULL, other);
 	setenv("CURL_CA_BUNDLE", "", 1);
 	assert_found(NULL, file);
+	setenv("AWS_CA_BUNDLE", other, 1);
+	assert_found(NULL, other);
 }
 
 Test(ca_bundle, a_named_file_that_cannot_be_read_is_an_error)
