@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "main/option_foreign.h"
 #include "main/options.h"
 #include "main/text_file.h"
 
@@ -41,6 +42,9 @@ int config_file_parse(const char *path, char *text, struct options *options,
 		}
 		cut_comment(line);
 		text_file_split(line, &name, &value);
+		if (option_mount_word(name)) {
+			continue;
+		}
 		int error = options_set(
 				options, name, value, reason, sizeof(reason));
 

@@ -180,7 +180,8 @@ bool option_mount_word(const char *name)
 			"noauto", "user", "users", "nouser", "owner", "group",
 			"_netdev", "nofail", "dev", "nodev", "suid", "nosuid",
 			"exec", "noexec", "sync", "async", "dirsync",
-			"lazytime", "nolazytime", "context", "comment"};
+			"lazytime", "nolazytime", "context", "fscontext",
+			"defcontext", "rootcontext", "comment"};
 	size_t length = strlen(name);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

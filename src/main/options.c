@@ -92,6 +92,20 @@ int options_set(struct options *options, const char *name, const char *value,
 	return error;
 }
 
+/* The length of what mount(8) puts in quotes, as in context="a:b,c", with its
+ * quotes; 0: nothing. */
+static size_t quoted_length(const char *item, const char *at)
+{
+	if (at == item || at[-1] != '=' || at[0] != '"') {
+		return 0;
+	}
+	const char *end = strchr(at + 1, '"');
+
+	return end != NULL && (end[1] == ',' || end[1] == '\0')
+			       ? (size_t)(end - at) + 1
+			       : 0;
+}
+
 /* Cuts the next item off a list, in place, and drops the backslash of `\,`. */
 static char *next_item(char **cursor)
 {
@@ -103,6 +117,14 @@ static char *next_item(char **cursor)
 		return NULL;
 	}
 	while (*from != '\0' && *from != ',') {
+		size_t quoted = quoted_length(*cursor, from);
+
+		if (quoted > 0) {
+			memmove(to, from, quoted);
+			to += quoted;
+			from += quoted;
+			continue;
+		}
 		if (from[0] == '\\' && from[1] == ',') {
 			from++;
 		}

@@ -65,3 +65,15 @@ Test(config_file, a_directory_is_told_to_be_a_source)
 			-ENOENT);
 	cr_assert(strstr(message, "/no/such") != NULL, "%s", message);
 }
+
+/* A line of fstab, spread over lines. */
+Test(config_file, words_of_mount_are_passed_over)
+{
+	struct options options;
+
+	cr_assert_eq(parse(&options, "ro\nnoatime\n_netdev\ncomment = x\n"
+				     "x-systemd.automount\nregion = eu\n"),
+			0, "%s", message);
+	cr_assert_str_eq(options.region, "eu");
+	options_finish(&options);
+}

@@ -261,3 +261,19 @@ Test(options, one_source_is_taken_and_a_second_refused)
 	cr_assert_eq(set(&options, "source", "s3://c"), -EINVAL);
 	options_finish(&options);
 }
+
+/* As mount(8) passes on what SELinux wants. */
+Test(options, what_is_in_quotes_is_one_value)
+{
+	struct options options;
+
+	options_init(&options);
+	cr_expect_eq(options_set_list(&options,
+				     "rw,context=\"u:r:t:s0:c127,c456\","
+				     "region=eu,comment=\"a,profile=p",
+				     false, message, sizeof(message)),
+			0, "%s", message);
+	cr_expect_str_eq(options.region, "eu");
+	cr_expect_str_eq(options.profile, "p");
+	options_finish(&options);
+}
