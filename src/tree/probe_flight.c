@@ -202,6 +202,11 @@ static void answer_locked(struct probe_flight *flight, enum probe_kind kind)
 	if (kind != PROBE_ABSENT) {
 		info = info_of(flight, kind);
 		inode = number_locked(flight, &info);
+		/* It was asked after whatever was found changed. */
+		struct node *node = node_find(&tree->nodes, inode);
+		if (node != NULL) {
+			node->gone = false;
+		}
 	}
 	/* Without memory the next one asks again. */
 	(void)directory_set_probe(flight->directory, flight->name,

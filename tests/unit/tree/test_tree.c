@@ -469,6 +469,25 @@ Test(tree, without_list_permission_known_keys_open_by_head)
 	cr_expect_eq(attr.inode, a.inode);
 }
 
+Test(tree, without_list_permission_a_version_that_is_back_opens)
+{
+	struct object *object = NULL;
+	uint64_t parent = 0;
+	char *name = NULL;
+
+	fixture_put(&fixture, "f");
+	memory_store_fail(fixture.store, "list", 0, 1000, -EACCES, STORE_FINAL,
+			0);
+	const uint64_t f = inode_of("f");
+	cr_assert_eq(tree_mark_changed(fixture.tree, f, &parent, &name), 0);
+	free(name);
+	cr_expect_eq(tree_open(fixture.tree, f, &object), -ESTALE);
+	cr_expect_eq(inode_of("f"), f);
+	cr_assert_eq(tree_open(fixture.tree, f, &object), 0);
+	object_unref(object);
+	tree_close(fixture.tree, f);
+}
+
 /* What may not be listed may be on the way to a key that is known. */
 Test(tree, unlisted_directories_are_traversed_when_asked_for)
 {
