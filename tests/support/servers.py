@@ -160,6 +160,10 @@ http {
       proxy_set_header Connection ""; proxy_set_header Host $$http_host;
       proxy_buffering on; proxy_buffers 16 256k; proxy_buffer_size 256k;
       proxy_busy_buffers_size 1m; proxy_max_temp_file_size 0;
+      # S3 answers a range with 206; rclone says 200 and a Content-Range.
+      header_filter_by_lua_block {
+        if ngx.status == 200 and ngx.header.content_range then ngx.status = 206 end
+      }
     }
   }
 }
