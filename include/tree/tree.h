@@ -33,8 +33,8 @@ struct tree_dir;
 #define TREE_FIRST_INODE 16
 
 struct tree_settings {
-	struct store *store; /* Borrowed: the whole mount's source. */
-	struct fetch *fetch; /* Borrowed. */
+	struct store *store;	/* Borrowed: the whole mount's source. */
+	struct fetch *fetch;	/* Borrowed. */
 	struct disk_tier *disk; /* Borrowed; NULL: listings in memory only. */
 	struct counters *counters; /* Borrowed. */
 	uint64_t metadata_ttl_ms;  /* DURATION_FOREVER: never runs out. */
@@ -96,6 +96,23 @@ int tree_getattr(struct tree *tree, uint64_t inode, struct tree_attr *out_attr);
 int tree_open(struct tree *tree, uint64_t inode, struct object **out_object);
 void tree_close(struct tree *tree, uint64_t inode);
 
+/* Whether tree_open gives -EACCES as far as is known. */
+bool tree_is_archived(struct tree *tree, uint64_t inode);
+
+/*
+ * For such a version: whether it was restored, which a listing does not tell.
+ * Error 0: tree_open gives it now. -EACCES: it was
+ * not; -ESTALE: it is gone or another; others when the store does not say.
+ */
+struct tree_restore {
+	uint64_t inode;
+	void (*on_done)(struct tree_restore *restore);
+	int error;
+	struct tree *tree; /* The tree's. */
+};
+/* 0: complete, on_done is not called; -EINPROGRESS: it will be. */
+int tree_restore_start(struct tree *tree, struct tree_restore *restore);
+
 /* A read showed that this version is changed or gone: the next lookup of its
  * name asks the store. Gives the name for front to invalidate: -ENOENT when
  * nobody knows it any more; the caller frees *out_name. */
@@ -122,10 +139,10 @@ uint64_t tree_dir_parent_inode(const struct tree_dir *dir);
  * would give now, also when nobody looked it up (d_ino == st_ino). */
 int tree_dir_entry(struct tree_dir *dir, size_t index, const char **out_name,
 		struct tree_attr *out_attr);
-/* For readdirplus: counts one lookup on the inode that the name has now. -ENOENT
- * when a newer listing lacks it. */
-int tree_dir_lookup(struct tree_dir *dir, size_t index,
-		struct tree_attr *out_attr);
+/* For readdirplus: counts one lookup on the inode that the name has now.
+ * -ENOENT when a newer listing lacks it. */
+int tree_dir_lookup(
+		struct tree_dir *dir, size_t index, struct tree_attr *out_attr);
 
 /* Path below the mount point for logs ("a/b"), and the key for xattrs. The
  * caller frees. */

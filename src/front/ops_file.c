@@ -42,10 +42,65 @@ static void open_control(struct front *front, fuse_req_t req, uint64_t inode,
 	}
 }
 
+static void answer_open(struct front *front, fuse_req_t req, uint64_t inode,
+		struct fuse_file_info *info)
+{
+	struct front_file *file = NULL;
+	/* ESTALE for a version known to be gone: the kernel looks the name up
+	 * again by itself and opens what is there now. */
+	int error = files_open(&front->files, inode, &file);
+
+	if (error != 0) {
+		reply_error(req, error);
+		return;
+	}
+	files_set_mode(file, info);
+	/* Without an answer taken there is no RELEASE. */
+	if (fuse_reply_open(req, info) != 0) {
+		files_unref(&front->files, file);
+	}
+}
+
+static void finish_restore(struct parked *parked, bool answer)
+{
+	const struct tree_restore *restore = &parked->u.open.restore;
+
+	if (answer && restore->error == 0) {
+		answer_open(parked->front, parked->req, restore->inode,
+				&parked->u.open.info);
+	} else if (answer) {
+		reply_error(parked->req, restore->error);
+	}
+}
+
+static void on_restore_done(struct tree_restore *restore)
+{
+	park_complete(park_of(
+			restore, offsetof(struct parked, u.open.restore)));
+}
+
+/* An archived object may have been restored: the store is asked. */
+static void open_archived(struct front *front, fuse_req_t req, uint64_t inode,
+		const struct fuse_file_info *info)
+{
+	struct parked *parked = park_take(front, req, finish_restore);
+
+	if (parked == NULL) {
+		reply_error(req, -EIO);
+		return;
+	}
+	parked->u.open.info = *info;
+	parked->u.open.restore = (struct tree_restore){
+			.inode = inode,
+			.on_done = on_restore_done,
+	};
+	park_begun(parked, tree_restore_start(front->settings.tree,
+					   &parked->u.open.restore));
+}
+
 void ops_open(fuse_req_t req, fuse_ino_t inode, struct fuse_file_info *info)
 {
 	struct front *front = fuse_req_userdata(req);
-	struct front_file *file = NULL;
 
 	counters_add(&front->settings.counters->fuse_opens, 1);
 	if (wants_to_write(info->flags)) {
@@ -56,17 +111,10 @@ void ops_open(fuse_req_t req, fuse_ino_t inode, struct fuse_file_info *info)
 		open_control(front, req, inode, info);
 		return;
 	}
-	/* ESTALE for a version known to be gone: the kernel looks the name up
-	 * again by itself and opens what is there now. */
-	int error = files_open(&front->files, inode, &file);
-	if (error != 0) {
-		reply_error(req, error);
-		return;
-	}
-	files_set_mode(file, info);
-	/* Without an answer taken there is no RELEASE. */
-	if (fuse_reply_open(req, info) != 0) {
-		files_unref(&front->files, file);
+	if (tree_is_archived(front->settings.tree, inode)) {
+		open_archived(front, req, inode, info);
+	} else {
+		answer_open(front, req, inode, info);
 	}
 }
 

@@ -52,6 +52,10 @@ struct parked {
 		} name;
 		struct tree_opendir opendir;
 		struct {
+			struct tree_restore restore;
+			struct fuse_file_info info;
+		} open;
+		struct {
 			struct cache_read read;
 			struct front_file *file; /* A reference. */
 		} read;

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_MODULE "tree"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/counters.h"
-#include "base/log.h"
 #include "base/size.h"
 #include "store/object.h"
 #include "store/store.h"
@@ -16,7 +13,6 @@
 
 /* Entries of directories that the kernel has forgotten: some 30 MB. */
 #define IDLE_ENTRIES_MAX 262144
-#define LOG_INTERVAL_MS 60000
 
 static int make_root(struct tree *tree)
 {
@@ -228,20 +224,8 @@ static int open_locked(struct tree *tree, struct node *node,
 
 int tree_open(struct tree *tree, uint64_t inode, struct object **out_object)
 {
-	int error = 0;
-	{
-		LOCK_SCOPE(&tree->lock);
-		error = open_locked(tree, node_find(&tree->nodes, inode),
-				out_object);
-	}
-	if (error == -EACCES &&
-			log_ratelimit(&tree->archived_log, LOG_INTERVAL_MS)) {
-		CLEANUP_FREE char *path = tree_path(tree, inode);
-		log_warn("object is archived and must be restored first "
-			 "path=%s",
-				path == NULL ? "?" : path);
-	}
-	return error;
+	LOCK_SCOPE(&tree->lock);
+	return open_locked(tree, node_find(&tree->nodes, inode), out_object);
 }
 
 void tree_close(struct tree *tree, uint64_t inode)

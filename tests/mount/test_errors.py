@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 
+from tests.faults.server import Object
 from tests.support import mounts, servers
 
 
@@ -235,3 +236,24 @@ def test_a_mount_over_its_own_source_is_refused(here, tmp_path):
                           (tmp_path / "sub", tmp_path)):
         refused(f"file://{source}", point, "--cache-dir=none", words=["own source", "beside"],
                 mountpoint=point)
+
+
+def test_archived_objects_open_once_restored(faults, mount, tmp_path):
+    server = faults()
+    restored = {"x-amz-restore": 'ongoing-request="false", expiry-date="Fri, 21 Dec 2040 00:00:00 GMT"'}
+    for name, kind, headers in (("ice", "GLACIER", None), ("deep", "DEEP_ARCHIVE", None),
+                                ("thawing", "GLACIER", {"x-amz-restore": 'ongoing-request="true"'}),
+                                ("thawed", "GLACIER", restored), ("instant", "GLACIER_IR", None)):
+        for prefix in ("", "cold/"):
+            server.put("b", prefix + name, Object(data=name.encode(), storage_class=kind,
+                                                  headers=headers))
+    m = mount(server, "s3://b", log_file=tmp_path / "log")
+    for prefix in (".", "cold"):
+        assert len(os.listdir(m.path / prefix)) >= 5
+        for name in ("thawed", "instant"):
+            assert (m.path / prefix / name).read_bytes() == name.encode()
+        for name in ("ice", "deep", "thawing"):
+            with pytest.raises(PermissionError):
+                (m.path / prefix / name).read_bytes()
+    assert {e.key.rpartition("/")[2] for e in server.log if e.kind == "get"} == {"thawed", "instant"}
+    assert (tmp_path / "log").read_text().count("archived") == 1

@@ -29,7 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct held held[HELD_MAX];
 static size_t held_count;
 static uint8_t pattern[FAKE_BIG_SIZE];
-static struct object *objects[FAKE_DIR];
+static struct object *objects[FAKE_RESTORED + 1];
 
 uint8_t fakes_byte(uint64_t offset)
 {
@@ -159,6 +159,31 @@ int tree_getattr(struct tree *tree, uint64_t inode, struct tree_attr *out_attr)
 {
 	fill(inode, out_attr);
 	return 0;
+}
+
+bool tree_is_archived(struct tree *tree, uint64_t inode)
+{
+	return inode == FAKE_ARCHIVED || inode == FAKE_RESTORED;
+}
+
+static void complete_restore(void *what)
+{
+	struct tree_restore *restore = what;
+
+	restore->error = restore->inode == FAKE_RESTORED ? 0 : -EACCES;
+	if (fakes.hold) {
+		restore->on_done(restore);
+	}
+}
+
+int tree_restore_start(struct tree *tree, struct tree_restore *restore)
+{
+	const int error = begin(restore, complete_restore);
+
+	if (error == 0) {
+		complete_restore(restore);
+	}
+	return error;
 }
 
 int tree_open(struct tree *tree, uint64_t inode, struct object **out_object)

@@ -256,3 +256,40 @@ Test(file, a_signal_answers_waiting_reads_and_ends_the_session)
 	cr_expect_eq(wire.stopped, 1);
 	(void)alarm(0);
 }
+
+static int ask_open(uint64_t inode, uint64_t *out_handle)
+{
+	const struct fuse_open_in in = {.flags = O_RDONLY};
+	struct fuse_open_out out = {0};
+	struct wire_reply reply;
+
+	wire_ask(&wire, FUSE_OPEN, inode, &in, sizeof(in), &reply);
+	if (reply.error == 0) {
+		memcpy(&out, reply.data, sizeof(out));
+	}
+	*out_handle = out.fh;
+	return reply.error;
+}
+
+/* A listing does not tell whether an archived object was restored. */
+Test(file, an_archived_object_opens_when_it_was_restored)
+{
+	const struct fuse_open_in in = {.flags = O_RDONLY};
+	struct wire_reply reply;
+	uint64_t handle = 0;
+
+	cr_expect_eq(ask_open(FAKE_ARCHIVED, &handle), -EACCES);
+	cr_assert_eq(ask_open(FAKE_RESTORED, &handle), 0);
+	wire_release(&wire, FAKE_RESTORED, handle);
+	fakes.hold = true;
+	(void)wire_send(&wire, FUSE_OPEN, FAKE_RESTORED, &in, sizeof(in));
+	cr_assert(fakes_wait_held(1));
+	cr_expect_not(wire_receive(&wire, &reply, 50));
+	fakes_release(0);
+	fakes.hold = false;
+	cr_assert(wire_receive(&wire, &reply, 5000));
+	cr_assert_eq(reply.error, 0);
+	struct fuse_open_out out;
+	memcpy(&out, reply.data, sizeof(out));
+	wire_release(&wire, FAKE_RESTORED, out.fh);
+}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/size.h"
@@ -321,6 +322,58 @@ Test(tree, open_gives_the_version_and_holds_the_inode)
 	object_unref(again);
 	cr_expect_eq(tree_open(fixture.tree, TREE_ROOT_INODE, &object),
 			-EISDIR);
+}
+
+static void note_restore(struct tree_restore *restore)
+{
+	restore->on_done = NULL;
+}
+
+static int ask_restore(uint64_t inode)
+{
+	struct tree_restore restore = {.inode = inode, .on_done = note_restore};
+
+	if (tree_restore_start(fixture.tree, &restore) == 0) {
+		return restore.error;
+	}
+	while (__atomic_load_n(&restore.on_done, __ATOMIC_ACQUIRE) != NULL) {
+		(void)usleep(1000);
+	}
+	return restore.error;
+}
+
+Test(tree, an_archived_version_opens_once_it_is_known_to_be_restored)
+{
+	struct object *object = NULL;
+
+	memory_store_put_pattern(fixture.store, "cold", 10, 1, "\"v1\"");
+	memory_store_set_archived(fixture.store, "cold");
+	fixture_ls(&fixture, TREE_ROOT_INODE);
+	const uint64_t cold = inode_of("cold");
+	cr_expect(tree_is_archived(fixture.tree, cold));
+	cr_expect_eq(ask_restore(cold), -EACCES);
+	cr_expect_eq(tree_open(fixture.tree, cold, &object), -EACCES);
+	memory_store_put_pattern(fixture.store, "cold", 10, 1, "\"v1\"");
+	memory_store_fail(fixture.store, "stat", 0, 1, -EIO, STORE_FINAL, 0);
+	cr_expect_eq(ask_restore(cold), -EIO);
+	cr_expect_eq(ask_restore(cold), 0);
+	cr_expect_not(tree_is_archived(fixture.tree, cold));
+	cr_assert_eq(tree_open(fixture.tree, cold, &object), 0);
+	object_unref(object);
+	tree_close(fixture.tree, cold);
+	cr_expect_eq(ask_restore(12345), -ESTALE);
+}
+
+Test(tree, another_version_of_an_archived_object_is_stale)
+{
+	memory_store_put_pattern(fixture.store, "cold", 10, 1, "\"v1\"");
+	memory_store_set_archived(fixture.store, "cold");
+	fixture_ls(&fixture, TREE_ROOT_INODE);
+	const uint64_t cold = inode_of("cold");
+	memory_store_put_pattern(fixture.store, "cold", 10, 1, "\"v2\"");
+	cr_expect_eq(ask_restore(cold), -ESTALE);
+	memory_store_remove(fixture.store, "cold");
+	cr_expect_eq(ask_restore(cold), -ESTALE);
 }
 
 Test(tree, archived_and_unsettled_are_passed_on)
