@@ -20,12 +20,12 @@ struct strbuf;
 struct front;
 
 struct front_settings {
-	struct tree *tree;           /* Borrowed, all of these. */
+	struct tree *tree; /* Borrowed, all of these. */
 	struct stream_set *streams;
 	struct store *store;
 	struct counters *counters;
 	struct disk_tier *disk; /* NULL: none. */
-	const char *source;     /* fsname, letter for letter. */
+	const char *source;	/* fsname, letter for letter. */
 	const char *mountpoint; /* Absolute, or /dev/fd/N. */
 	uint64_t max_read;
 	uid_t uid;

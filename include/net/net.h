@@ -33,8 +33,8 @@ void net_settings_defaults(struct net_settings *settings);
 
 /*
  * Starts the loops. Call after the last fork. CA bundle: the option, else
- * AWS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, else libcurl's own, else the known places of
- * distributions. -ENOENT when a named bundle cannot be read.
+ * AWS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, else libcurl's own, else the
+ * known places of distributions. -ENOENT when a named bundle cannot be read.
  */
 int net_create(const struct net_settings *settings, struct net **out_net);
 
