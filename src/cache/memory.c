@@ -9,15 +9,11 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-/* Free buffers up to this many bytes keep their pages while there is work: a
- * stream and its writer free and take about as much again and again, and each
- * page that comes back costs a fault. */
+/* Free buffers that keep their pages while there is work. */
 #define KEEP_BYTES ((size_t)256 << 20)
 
-/*
- * Everything is allocated at the start: the number of blocks is the number of
- * buffers, so that a read allocates nothing and cannot fail for that.
- */
+/* Everything is allocated at the start: the number of blocks is the number of
+ * buffers, so that a read allocates nothing and cannot fail for that. */
 struct memory {
 	struct counters *counters;
 	struct block_pool *pool;
@@ -36,14 +32,13 @@ int memory_create(uint64_t bytes, struct counters *counters,
 		struct memory **out_memory)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
-
 	if (!memory) {
 		return -ENOMEM;
 	}
 	memory->counters = counters;
 	int error = block_pool_create(bytes, KEEP_BYTES, &memory->pool);
 	if (error) {
-		free(memory);
+		memory_destroy(memory);
 		return error;
 	}
 	size_t total = block_pool_total_count(memory->pool);

@@ -56,7 +56,7 @@ static void region_from_message(struct s3_error *error)
 	}
 	start += sizeof(mark) - 1;
 	const size_t length = strcspn(start, "'");
-	if (start[length] == '\'' && length < sizeof(error->region)) {
+	if (length < sizeof(error->region) && start[length] == '\'') {
 		memcpy(error->region, start, length);
 		error->region[length] = '\0';
 	}
