@@ -28,11 +28,10 @@ def _machine():
         pytest.exit("/dev/fuse is missing: these tests mount", 2)
     mounts.binary()
     yield
-    # Nothing may be left, whatever died on the way.
-    with open("/proc/self/mountinfo", encoding="utf-8") as table:
-        for line in table:
-            if "/shardfs-mount-" in line and "fuse.shardfs" in line:
-                subprocess.run(["umount", "-l", line.split()[4]], check=False)
+    # Nothing of ours may be left, whatever died on the way.
+    for path in mounts.made:
+        if mounts.mounted(path):
+            subprocess.run(["umount", "-l", path], check=False)
 
 
 @pytest.fixture(scope="session")

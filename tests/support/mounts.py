@@ -11,6 +11,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WAIT = 30
+made = []  # Mount points of this process.
 
 
 def binary():
@@ -69,6 +70,7 @@ class Mount:
         self.env = env
         self._own_path = path is None
         self.path = pathlib.Path(path or tempfile.mkdtemp(prefix="shardfs-mount-"))
+        made.append(str(self.path))
         self.output = ""
         self.errors = ""
         self.pid = None
