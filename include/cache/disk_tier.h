@@ -76,13 +76,13 @@ int disk_object_read(struct disk_object *object, uint64_t first, size_t count,
 		void *const *buffers);
 
 /*
- * Stores `count` neighbouring blocks: takes space, evicting if it must, writes
- * the bytes (O_DIRECT where it can), then queues the row. 0; -ENOSPC when
- * there is no space to be had; -EIO, -EROFS… Nothing of an error is visible to
- * readers. One writer thread.
+ * Stores `count` neighbouring blocks with the CRC-32C of each: takes space,
+ * evicting if it must, writes the bytes (O_DIRECT where it can), then queues
+ * the row. 0; -ENOSPC when there is no space to be had; -EIO, -EROFS… Nothing
+ * of an error is visible to readers. One writer thread.
  */
 int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers);
+		void *const *buffers, const uint32_t *sums);
 
 /* Notes the use of [first, first + count) for LRU; kept in memory, flushed
  * with the rows. Cheap. */

@@ -55,19 +55,17 @@ static int write_bytes(struct disk_object *object, int fd, uint64_t first,
 
 /* Queues the row of one chunk, then shows its blocks to readers. */
 static int record_chunk(struct disk_object *object, uint32_t number,
-		uint64_t first, size_t count, void *const *buffers)
+		uint64_t first, size_t count, const uint32_t *sums)
 {
 	uint64_t mask = disk_object_mask(first, count, number);
-	uint32_t sums[DISK_CHUNK_BLOCKS];
+	uint32_t chunk_sums[DISK_CHUNK_BLOCKS];
 	for (unsigned i = 0; i < DISK_CHUNK_BLOCKS; i++) {
-		if ((mask >> i & 1) == 0) {
-			continue;
-		}
 		uint64_t block = (uint64_t)number * DISK_CHUNK_BLOCKS + i;
-		sums[i] = digest_crc32c(buffers[block - first],
-				disk_object_block_bytes(object, block));
+		if ((mask >> i & 1) != 0) {
+			chunk_sums[i] = sums[block - first];
+		}
 	}
-	int error = disk_pending_add(object, number, mask, sums,
+	int error = disk_pending_add(object, number, mask, chunk_sums,
 			charge(object, mask, number));
 	if (error == 0) {
 		atomic_fetch_or_explicit(&object->chunks[number].present, mask,
@@ -78,13 +76,14 @@ static int record_chunk(struct disk_object *object, uint32_t number,
 
 /* Returns in *out_lost what was charged for chunks without a row. */
 static int write_pinned(struct disk_object *object, int fd, uint64_t first,
-		size_t count, void *const *buffers, uint64_t *out_lost)
+		size_t count, void *const *buffers, const uint32_t *sums,
+		uint64_t *out_lost)
 {
 	*out_lost = total_charge(object, first, count);
 	int error = write_bytes(object, fd, first, count, buffers);
 	for (uint32_t i = first_chunk(first);
 			error == 0 && i <= last_chunk(first, count); i++) {
-		error = record_chunk(object, i, first, count, buffers);
+		error = record_chunk(object, i, first, count, sums);
 		if (error == 0) {
 			*out_lost -= charge(object,
 					disk_object_mask(first, count, i), i);
@@ -108,7 +107,7 @@ static int hold_chunks(struct disk_object *object, uint64_t first, size_t count,
 }
 
 static int store_once(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers)
+		void *const *buffers, const uint32_t *sums)
 {
 	struct disk_tier *tier = object->tier;
 	uint64_t bytes = total_charge(object, first, count);
@@ -123,7 +122,7 @@ static int store_once(struct disk_object *object, uint64_t first, size_t count,
 		return error;
 	}
 	uint64_t lost = 0;
-	error = write_pinned(object, fd, first, count, buffers, &lost);
+	error = write_pinned(object, fd, first, count, buffers, sums, &lost);
 	disk_object_unpin(object, first, count);
 	disk_files_release(object);
 	if (error != 0) {
@@ -133,15 +132,15 @@ static int store_once(struct disk_object *object, uint64_t first, size_t count,
 }
 
 static int store(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers)
+		void *const *buffers, const uint32_t *sums)
 {
-	int error = store_once(object, first, count, buffers);
+	int error = store_once(object, first, count, buffers, sums);
 	if (error == -EMFILE || error == -ENOBUFS) {
 		/* Rows that wait keep their files: let them go first. */
 		(void)disk_tier_flush(object->tier); /* Then it fails again. */
 	}
 	if (error == -EMFILE || error == -ENOBUFS || error == -EAGAIN) {
-		error = store_once(object, first, count, buffers);
+		error = store_once(object, first, count, buffers, sums);
 	}
 	return error;
 }
@@ -153,7 +152,7 @@ static bool is_disk_trouble(int error)
 }
 
 int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers)
+		void *const *buffers, const uint32_t *sums)
 {
 	struct disk_tier *tier = object->tier;
 	if (disk_tier_is_off(tier)) {
@@ -169,7 +168,7 @@ int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
 	if (disk_tier_is_paused(tier)) {
 		return -ENOSPC;
 	}
-	int error = store(object, first, count, buffers);
+	int error = store(object, first, count, buffers, sums);
 	if (error == 0) {
 		uint64_t last = first + count - 1;
 		atomic_store(&tier->last_write_ms, clock_monotonic_ms());

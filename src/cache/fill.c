@@ -7,6 +7,7 @@
 #include "base/block_pool.h"
 #include "base/cleanup.h"
 #include "base/counters.h"
+#include "base/digest.h"
 #include "cache/cache_private.h"
 #include "store/object.h"
 
@@ -223,6 +224,10 @@ static void fill_on_data(struct fetch_range *range, uint64_t offset,
 		length -= part;
 		fill->filled += part;
 		if (fill->filled == wanted) {
+			if (object_is_written(fill->object)) {
+				/* While the processor has it at hand. */
+				block->sum = digest_crc32c(block->data, wanted);
+			}
 			fill->first = block->fill_next;
 			fill->filled = 0;
 			whole++;

@@ -58,6 +58,7 @@ struct memory_block {
 	void *data;
 	uint64_t number;
 	uint64_t ready_ms; /* When it was queued to the writer. */
+	uint32_t sum;	   /* CRC-32C, if it came from the store. */
 	uint32_t pins;
 	enum memory_state state;
 	enum memory_list list;

@@ -28,6 +28,7 @@ struct write_run {
 	size_t count;
 	struct memory_block *blocks[RUN_MAX_BLOCKS];
 	void *buffers[RUN_MAX_BLOCKS];
+	uint32_t sums[RUN_MAX_BLOCKS];
 };
 
 static struct memory_block *queued_at(struct cache *cache,
@@ -84,6 +85,7 @@ static void begin_locked(struct cache *cache, struct write_run *run)
 	for (size_t i = 0; i < run->count; i++) {
 		memory_write_begin(cache->memory, run->blocks[i]);
 		run->buffers[i] = run->blocks[i]->data;
+		run->sums[i] = run->blocks[i]->sum;
 	}
 }
 
@@ -102,7 +104,7 @@ static void end_locked(struct cache *cache, struct write_run *run, bool stored)
 static void write_run(struct cache *cache, struct write_run *run)
 {
 	int error = disk_object_write(run->object->disk, run->blocks[0]->number,
-			run->count, run->buffers);
+			run->count, run->buffers, run->sums);
 	LOCK_SCOPE(&cache->lock);
 
 	end_locked(cache, run, error == 0);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "store/object.h"
 #include "store/ops.h"
 
@@ -158,12 +159,20 @@ static void give_buffers(struct buffers *buffers)
 int disk_rig_write(struct disk_object *object, const char *key, uint64_t size,
 		uint64_t first, size_t count)
 {
-	(void)size;
 	struct buffers buffers = take_buffers(count);
+	uint32_t *sums = calloc(count, sizeof(*sums));
+	if (sums == NULL) {
+		abort();
+	}
 	for (size_t i = 0; i < count; i++) {
 		fill_block(key, first + i, buffers.blocks[i]);
+		uint64_t left = size - (first + i) * BLOCK_SIZE;
+		sums[i] = digest_crc32c(buffers.blocks[i],
+				left < BLOCK_SIZE ? left : BLOCK_SIZE);
 	}
-	int error = disk_object_write(object, first, count, buffers.blocks);
+	int error = disk_object_write(
+			object, first, count, buffers.blocks, sums);
+	free(sums);
 	give_buffers(&buffers);
 	return error;
 }

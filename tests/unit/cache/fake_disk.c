@@ -204,7 +204,7 @@ int disk_object_read(struct disk_object *object, uint64_t first, size_t count,
 }
 
 int disk_object_write(struct disk_object *object, uint64_t first, size_t count,
-		void *const *buffers)
+		void *const *buffers, const uint32_t *sums)
 {
 	LOCK_SCOPE(&lock);
 	writes++;
