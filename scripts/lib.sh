@@ -183,8 +183,13 @@ build_packages=(gcc meson ninja-build pkg-config libfuse3-dev fuse3
 pip_install() {
     own "$root/.cache"
     own "$tools"
+    # A venv that was being filled when the script ended is not trusted.
+    [ ! -e "$venv/incomplete" ] || rm -rf "$venv"
     if [ ! -x "$venv/bin/python" ]; then
+        own "$venv"
+        as_caller touch "$venv/incomplete"
         quietly "making a venv" as_caller /usr/bin/python3 -m venv --system-site-packages "$venv"
+        rm "$venv/incomplete"
     fi
     local missing=() spec
     for spec in "$@"; do
@@ -199,8 +204,10 @@ sys.exit(0 if found == version else 1)
 P
     done
     if [ ${#missing[@]} -gt 0 ]; then
+        as_caller touch "$venv/incomplete"
         quietly "pip install ${missing[*]}" as_caller "$venv/bin/pip" install -q \
             --no-cache-dir --retries 2 "${missing[@]}"
+        rm "$venv/incomplete"
     fi
     printf '  %s\n' "$@"
 }

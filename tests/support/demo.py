@@ -1,9 +1,12 @@
 """The demo's story: see scripts/demo, which installs and builds."""
 
+import errno
 import json
 import os
 import pathlib
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -38,6 +41,10 @@ class Demo:
         self.seen = 0
 
     def prepare(self):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", 9)) == errno.ENETUNREACH:
+                raise RuntimeError("the loopback interface is down, and the store listens there:"
+                                   " ip link set lo up")
         shards.make(self.work / "shards", SHARDS, SHARD_MIB << 20)
         self.store.start()
         self.front = servers.Front(self.store.port).start()
@@ -114,8 +121,10 @@ def main():
         return demo.run()
     except KeyboardInterrupt:
         return 130
-    except (OSError, RuntimeError, mounts.MountFailed, subprocess.SubprocessError) as error:
-        print(f"demo: {last_line(str(error))}", file=sys.stderr)
+    except Exception as error:  # whatever it is, a newcomer gets one line
+        full = shutil.disk_usage(demo.work).free < 1 << 20
+        why = "the disk is full" if full else last_line(str(error) or repr(error))
+        print(f"demo: {why}", file=sys.stderr)
         return 1
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
