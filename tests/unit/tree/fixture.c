@@ -109,6 +109,13 @@ int fixture_walk(struct fixture *fixture, const char *path,
 	return error;
 }
 
+uint64_t fixture_inode(struct fixture *fixture, const char *path)
+{
+	struct tree_attr attr;
+	cr_assert_eq(fixture_walk(fixture, path, &attr), 0, "%s", path);
+	return attr.inode;
+}
+
 struct waiting_opendir {
 	struct tree_opendir opendir;
 	bool done;

@@ -6,6 +6,8 @@
 #include "base/counters.h"
 #include "tree/tree.h"
 
+#define FIXTURE_TTL_MS 60000 /* Of most tests. */
+
 struct disk_tier;
 struct fetch;
 struct store;
@@ -33,6 +35,8 @@ int fixture_lookup(struct fixture *fixture, uint64_t parent, const char *name,
 /* Component after component from the root. */
 int fixture_walk(struct fixture *fixture, const char *path,
 		struct tree_attr *out_attr);
+/* The inode of a path that is there. */
+uint64_t fixture_inode(struct fixture *fixture, const char *path);
 int fixture_opendir(struct fixture *fixture, uint64_t inode,
 		struct tree_dir **out_dir);
 /* "a b/ c", for a directory; or the error's name. */

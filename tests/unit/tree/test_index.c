@@ -11,8 +11,6 @@
 #include "store/store.h"
 #include "store/testing.h"
 
-#define TTL_MS 60000
-
 static struct fixture fixture;
 static char dir[64];
 
@@ -31,7 +29,7 @@ static void setup(void)
 	cr_assert_eq(disk_tier_open(&settings, &fixture.disk, message,
 				     sizeof(message)),
 			0, "%s", message);
-	fixture_start(&fixture, "", TTL_MS);
+	fixture_start(&fixture, "", FIXTURE_TTL_MS);
 }
 
 static void teardown(void)
@@ -82,17 +80,17 @@ Test(index, a_listing_counts_from_when_it_was_taken)
 {
 	struct tree_attr attr;
 	make_tree();
-	clock_advance_ms(TTL_MS / 2);
-	remount(TTL_MS);
+	clock_advance_ms(FIXTURE_TTL_MS / 2);
+	remount(FIXTURE_TTL_MS);
 	cr_assert_eq(fixture_walk(&fixture, "a", &attr), 0);
-	cr_expect_leq(attr.valid_ms, TTL_MS / 2);
-	cr_expect_gt(attr.valid_ms, TTL_MS / 2 - 10000);
+	cr_expect_leq(attr.valid_ms, FIXTURE_TTL_MS / 2);
+	cr_expect_gt(attr.valid_ms, FIXTURE_TTL_MS / 2 - 10000);
 	cr_expect_str_eq(fixture_asked(&fixture), "");
-	clock_advance_ms(TTL_MS / 2 + 1);
+	clock_advance_ms(FIXTURE_TTL_MS / 2 + 1);
 	cr_assert_eq(fixture_walk(&fixture, "a", &attr), 0);
 	cr_expect_str_eq(fixture_asked(&fixture), "l:");
-	clock_advance_ms(TTL_MS + 1);
-	remount(TTL_MS);
+	clock_advance_ms(FIXTURE_TTL_MS + 1);
+	remount(FIXTURE_TTL_MS);
 	cr_assert_eq(fixture_walk(&fixture, "a", &attr), 0);
 	cr_expect_str_eq(fixture_asked(&fixture), "s:a l:a/");
 }
@@ -100,8 +98,8 @@ Test(index, a_listing_counts_from_when_it_was_taken)
 Test(index, an_expired_listing_with_a_silent_store_is_an_error)
 {
 	make_tree();
-	clock_advance_ms(TTL_MS + 1);
-	remount(TTL_MS);
+	clock_advance_ms(FIXTURE_TTL_MS + 1);
+	remount(FIXTURE_TTL_MS);
 	memory_store_fail(fixture.store, NULL, 0, 100, -EIO, STORE_FINAL, 0);
 	cr_expect_eq(fixture_walk(&fixture, "a", NULL), -EIO);
 	cr_expect_eq(fixture_walk(&fixture, "none", NULL), -EIO);
@@ -133,7 +131,7 @@ Test(index, a_listing_from_the_future_is_not_used)
 				     length, taken_ms + 3600000),
 			0);
 	free(blob);
-	remount(TTL_MS);
+	remount(FIXTURE_TTL_MS);
 	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a d/");
 	cr_expect_str_eq(fixture_asked(&fixture), "l:");
 }
@@ -191,17 +189,17 @@ Test(index, a_disk_that_comes_later_gets_what_the_probe_learned)
 
 	fixture_put(&fixture, "a");
 	fixture.disk = NULL;
-	fixture_restart(&fixture, TTL_MS);
+	fixture_restart(&fixture, FIXTURE_TTL_MS);
 	cr_expect_eq(tree_probe(fixture.tree, 1000, &is_file), 0);
-	clock_advance_ms(TTL_MS / 2);
+	clock_advance_ms(FIXTURE_TTL_MS / 2);
 	fixture.disk = disk;
 	tree_use_disk(fixture.tree, disk);
-	remount(TTL_MS);
+	remount(FIXTURE_TTL_MS);
 	fixture_asked(&fixture);
 	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a");
 	cr_expect_str_eq(fixture_asked(&fixture), "");
 	/* It is as old as it was, not new again. */
-	clock_advance_ms(TTL_MS / 2 + 1);
+	clock_advance_ms(FIXTURE_TTL_MS / 2 + 1);
 	cr_expect_str_eq(fixture_ls(&fixture, TREE_ROOT_INODE), "a");
 	cr_expect_str_neq(fixture_asked(&fixture), "");
 }
