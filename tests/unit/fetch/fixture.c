@@ -1,5 +1,6 @@
 #include "fixture.h"
 
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "store/object.h"
 
 #define PATIENCE_MS 10000
+#define SEED 7
 
 static void must(bool holds)
 {
@@ -53,6 +55,7 @@ void fixture_finish(struct fixture *fixture)
 	memory_store_release(fixture->store);
 	fetch_destroy(fixture->fetch);
 	store_destroy(fixture->store);
+	object_unref(fixture->object);
 	pthread_cond_destroy(&fixture->told);
 	pthread_mutex_destroy(&fixture->lock);
 }
@@ -177,4 +180,53 @@ struct memory_store_record fixture_record(struct fixture *fixture, size_t index)
 	(void)memory_store_get_record(
 			fixture->store, index, &record); /* kind stays 0. */
 	return record;
+}
+
+void fixture_use_object(struct fixture *fixture)
+{
+	fixture->object = fixture_object(fixture, "a", 64 * MIB, SEED);
+}
+
+void fixture_start_tries(
+		struct fixture *fixture, unsigned retries, uint64_t timeout_ms)
+{
+	fixture_init(fixture);
+	fixture->settings.retries = retries;
+	fixture->settings.timeout_ms = timeout_ms;
+	fixture_start(fixture);
+	fixture_use_object(fixture);
+}
+
+void fixture_want(struct fixture *fixture, struct wanted *wanted,
+		uint64_t offset, uint64_t length, bool demand)
+{
+	wanted_init(wanted, fixture, fixture->object, SEED, offset, length,
+			demand);
+}
+
+void fixture_occupy(struct fixture *fixture, struct wanted *blocker)
+{
+	memory_store_hold(fixture->store);
+	fixture_want(fixture, blocker, 63 * MIB, 64 * KIB, true);
+	wanted_submit(blocker);
+	must(memory_store_wait_held(fixture->store, 1) == 0);
+}
+
+void fixture_fail_gets(struct fixture *fixture, unsigned first, unsigned count,
+		int error, enum store_advice advice, uint64_t after_bytes)
+{
+	memory_store_fail(fixture->store, "get", first, count, error, advice,
+			after_bytes);
+}
+
+void fixture_expect_get(struct fixture *fixture, size_t index, uint64_t offset,
+		uint64_t length)
+{
+	const struct memory_store_record record =
+			fixture_record(fixture, index);
+	cr_expect_eq(record.kind, 'g');
+	cr_expect_eq(record.offset, offset, "request %zu is at %lu", index,
+			record.offset);
+	cr_expect_eq(record.length, length, "request %zu has %lu", index,
+			record.length);
 }

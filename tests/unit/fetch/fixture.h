@@ -19,6 +19,7 @@ struct fixture {
 	struct fetch_settings settings;
 	struct store *store;
 	struct fetch *fetch;
+	struct object *object; /* Of fixture_use_object, or NULL. */
 	pthread_mutex_t lock;
 	pthread_cond_t told;
 	unsigned done_count;
@@ -56,6 +57,24 @@ int wanted_wait(struct wanted *wanted);
 /* The same while the clock runs `step_ms` every 2 ms. */
 int wanted_wait_moving(struct wanted *wanted, uint64_t step_ms);
 bool wanted_is_done(struct wanted *wanted);
+
+/* Makes the object "a" of 64 MiB that the calls below are about. */
+void fixture_use_object(struct fixture *fixture);
+/* Init and start with such an object. */
+void fixture_start_tries(
+		struct fixture *fixture, unsigned retries, uint64_t timeout_ms);
+void fixture_want(struct fixture *fixture, struct wanted *wanted,
+		uint64_t offset, uint64_t length, bool demand);
+/* Holds the store with a transfer under way: of one at most, what is submitted
+ * next waits. */
+void fixture_occupy(struct fixture *fixture, struct wanted *blocker);
+/* Lets GETs fail as memory_store_fail does. */
+void fixture_fail_gets(struct fixture *fixture, unsigned first, unsigned count,
+		int error, enum store_advice advice, uint64_t after_bytes);
+/* The store's request `index` was a GET of this range. */
+void fixture_expect_get(struct fixture *fixture, size_t index, uint64_t offset,
+		uint64_t length);
+
 /* Real time. */
 void sleep_ms(unsigned ms);
 

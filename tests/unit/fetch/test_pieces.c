@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "fixture.h"
-#include "store/object.h"
 
 /* A range of more than part_size: pieces, one after the other. */
 
@@ -11,7 +10,6 @@
 #define PIECES 6
 
 static struct fixture fixture;
-static struct object *object;
 
 static void set_up(void)
 {
@@ -20,13 +18,12 @@ static void set_up(void)
 	fixture.settings.retries = 3;
 	fixture.settings.timeout_ms = 60000;
 	fixture_start(&fixture);
-	object = fixture_object(&fixture, "a", 64 * MIB, 7);
+	fixture_use_object(&fixture);
 }
 
 static void tear_down(void)
 {
 	fixture_finish(&fixture);
-	object_unref(object);
 }
 
 TestSuite(pieces, .init = set_up, .fini = tear_down);
@@ -38,7 +35,7 @@ Test(pieces, have_attempts_of_their_own)
 		memory_store_fail(fixture.store, "get", 2 * i, 1, -EIO,
 				STORE_RETRY, 0);
 	}
-	wanted_init(&wanted, &fixture, object, 7, 0, PIECES * PART, true);
+	fixture_want(&fixture, &wanted, 0, PIECES * PART, true);
 	wanted_submit(&wanted);
 	cr_expect_eq(wanted_wait_moving(&wanted, 20), 0);
 	cr_expect_eq(memory_store_count(fixture.store, 'g'), 2 * PIECES);
@@ -49,7 +46,7 @@ Test(pieces, are_silent_since_the_last_byte_only)
 	struct wanted wanted;
 	memory_store_hold(fixture.store);
 	memory_store_fail(fixture.store, "get", 1, 1, -EIO, STORE_RETRY, 0);
-	wanted_init(&wanted, &fixture, object, 7, 0, 2 * PART, true);
+	fixture_want(&fixture, &wanted, 0, 2 * PART, true);
 	wanted_submit(&wanted);
 	cr_assert_eq(memory_store_wait_held(fixture.store, 1), 0);
 	clock_advance_ms(70000); /* The first piece takes long, and comes. */
