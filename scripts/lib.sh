@@ -134,8 +134,8 @@ apt_add() {
     local plan new
     plan=$(apt_get install -s --no-install-recommends "$@") || return
     new=$(awk '$1 == "Inst" && $3 !~ /^\[/ { print $2 }' <<<"$plan")
-    as_caller touch "$tools/apt-installed" || return
     printf '%s\n' "$new" >>"$tools/apt-installed" || return
+    chown "$caller_uid:$caller_gid" "$tools/apt-installed"
     local archives
     archives=$(mktemp -d /var/tmp/shardfs-apt.XXXXXX) || return
     at_exit "rm -rf $archives"
