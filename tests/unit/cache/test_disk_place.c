@@ -99,7 +99,7 @@ Test(disk_place, things_put_beside_a_cache_do_not_move_it)
 	cr_assert_eq(disk_rig_open(&rig), 0, "%s", rig.message);
 	cr_expect_str_eq(disk_tier_dir(rig.tier), rig.dir);
 	for (int i = 0; i < 12; i++) {
-		char key[8];
+		char key[16];
 		(void)snprintf(key, sizeof(key), "k%d", i);
 		struct disk_object *object =
 				disk_rig_object(&rig, key, 4 * RIG_MIB);
