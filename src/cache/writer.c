@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -110,7 +111,8 @@ static void write_run(struct cache *cache, struct write_run *run)
 	end_locked(cache, run, error == 0);
 }
 
-static void wait_locked(struct cache *cache, uint64_t wait_ms)
+/* True: the time passed without a signal. */
+static bool wait_locked(struct cache *cache, uint64_t wait_ms)
 {
 	struct timespec until;
 
@@ -121,7 +123,8 @@ static void wait_locked(struct cache *cache, uint64_t wait_ms)
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
 	}
-	(void)pthread_cond_timedwait(&cache->writer, &cache->lock, &until);
+	return pthread_cond_timedwait(&cache->writer, &cache->lock, &until) ==
+	       ETIMEDOUT;
 }
 
 static void finish_unused_locked(struct cache *cache)
@@ -141,9 +144,9 @@ static void wait_idle_locked(struct cache *cache)
 {
 	uint64_t before = counters_get(&cache->counters->bytes_read);
 
-	wait_locked(cache, QUIET_MS);
+	bool quiet = wait_locked(cache, QUIET_MS);
 	uint64_t now = counters_get(&cache->counters->bytes_read);
-	if (now == before && now != cache->trimmed_at_bytes &&
+	if (quiet && now == before && now != cache->trimmed_at_bytes &&
 			!memory_write_head(cache->memory) &&
 			!cache->last_writes) {
 		cache->trimmed_at_bytes = now;
@@ -174,7 +177,7 @@ static bool next_run_locked(struct cache *cache, struct write_run *run)
 			begin_locked(cache, run);
 			return true;
 		}
-		wait_locked(cache, wait_ms);
+		(void)wait_locked(cache, wait_ms); /* Looks again anyway. */
 	}
 }
 

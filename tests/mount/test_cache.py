@@ -511,3 +511,15 @@ def test_a_directory_that_goes_away(faults, mount, cache_dir, how):
     other.remount()
     check_files(other, 8, size)
     shutil.rmtree(cache_dir + "-away", ignore_errors=True)
+
+
+def test_buffers_go_back_to_the_system_in_a_quiet_time(faults, mount):
+    server = faults()
+    server.put("b", "f", Object(size=192 * MIB, generation=1))
+    m = mount(server, "s3://b")
+    (m.path / "f").read_bytes()
+    busy = m.rss_bytes()
+    end = time.monotonic() + 20
+    while m.rss_bytes() > busy - 24 * MIB:
+        assert time.monotonic() < end, f"{busy} bytes, still {m.rss_bytes()}"
+        time.sleep(0.25)
